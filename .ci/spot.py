@@ -1,9 +1,9 @@
 """Run pgspot over what sql/install.sql installs, and sql/uninstall.sql; `make lint` calls it.
 
-pgspot reads neither includes of psql, nor `from current`, nor the standard's function bodies (which
-bind their names when they are created), nor types without a server. So it is fed statement by
-statement. An internal SQL function with a text body has no path of its own, so that it can be
-inlined: no role may call it, and each function that does pins the path. It is read with that path.
+pgspot reads neither includes of psql, nor the standard's function bodies (which bind their names
+when they are created), nor types without a server. So it is fed statement by statement. An internal
+SQL function with a text body has no path of its own, so that it can be inlined: no role may call
+it, and each function that does pins the path. It is read with that path.
 """
 
 from __future__ import annotations
@@ -37,6 +37,8 @@ def scripts() -> str:
     folder = ROOT / "sql"
     parts = [(folder / "uninstall.sql").read_text(encoding="utf-8"), "create schema recall;"]
     for line in (folder / "install.sql").read_text(encoding="utf-8").splitlines():
+        if line == "\\ir extension_path.sql":
+            continue  # own_path.sql checks what is defined under that path
         if line.startswith("\\ir "):
             parts.append((folder / line.split()[1]).read_text(encoding="utf-8"))
             if line.endswith("preflight.sql"):
@@ -44,13 +46,12 @@ def scripts() -> str:
         else:
             parts.append(line)
     text = re.sub(r"(?m)^\\.*$", "", "\n".join(parts)).replace(" \\gset\n", ";\n")
-    text = re.sub(
+    return re.sub(
         r"(create or replace function recall\._\w+\((?:(?!create or replace)[\s\S])*?"
         r"\nlanguage sql\n)((?:(?!\nas |\nset |create or replace)[\s\S])*\nas \$function\$)",
-        r"\1set search_path from current\n\2",
+        rf"\1set search_path to {PATH}\n\2",
         text,
     )
-    return text.replace("set search_path from current", f"set search_path to {PATH}")
 
 
 def with_simple_types(source: str) -> str:

@@ -51,14 +51,35 @@ select current_setting('recall.due_0005') as is_due \gset
 \ir tables/sessions.sql
 \ir tables/history.sql
 \ir tables/memory.sql
-\ir tables/jobs.sql
+\ir tables/job_phases.sql
 \ir tables/ledger.sql
 \ir tables/items.sql
 \ir tables/operation.sql
+\ir extension_path.sql
+\ir tables/jobs.sql
+\ir tables/vectors.sql
+\ir own_path.sql
 \ir flat.sql
 \ir indexes.sql
+\ir extension_path.sql
 \ir row_types.sql
+\ir own_path.sql
 \ir kept_types.sql
+
+-- Each of these SQL bodies is bound to an extension's function when it is created
+\ir extension_path.sql
+\ir ../functions/common/_binary_quantize.sql
+\ir ../functions/common/_cosine_distance.sql
+\ir ../functions/common/_hamming_distance.sql
+\ir ../functions/common/_is_same_vector.sql
+\ir ../functions/common/_l2_norm.sql
+\ir ../functions/common/_subvector.sql
+\ir ../functions/common/_to_halfvec.sql
+\ir ../functions/common/_to_vector.sql
+\ir ../functions/common/_vector_dims.sql
+\ir ../functions/common/_word_similarity.sql
+\ir ../functions/items/_item_score.sql
+\ir own_path.sql
 
 -- functions/common
 \ir ../functions/common/_call_cost.sql
@@ -446,7 +467,6 @@ select current_setting('recall.due_0005') as is_due \gset
 \ir ../functions/items/_check_namespace.sql
 \ir ../functions/items/_count_items.sql
 \ir ../functions/items/_item_matches.sql
-\ir ../functions/items/_item_score.sql
 \ir ../functions/items/_item_vector.sql
 \ir ../functions/items/_masked_texts.sql
 \ir ../functions/items/_namespace_end.sql
@@ -879,6 +899,7 @@ select current_setting('recall.due_0005') as is_due \gset
 \ir ../functions/observability/_health_recall.sql
 \ir ../functions/observability/_health_replication.sql
 \ir ../functions/observability/_health_scheduler.sql
+\ir ../functions/observability/_health_search_path.sql
 \ir ../functions/observability/_health_security.sql
 \ir ../functions/observability/_health_locks.sql
 \ir ../functions/observability/_health_server.sql

@@ -1,6 +1,6 @@
 -- Check the preconditions of an installation, and name who can fix a failure.
 -- Then lock the database against other installers, and set the search path that every function
--- copies by `set search_path from current`.
+-- copies by `set search_path to pg_catalog, recall, pg_temp`.
 do $preflight$
 declare
     v_lock   constant bigint := pg_catalog.hashtextextended('pgrecall.install', 0);
@@ -10,7 +10,6 @@ declare
     v_ext    text;
     v_needed text;
     v_have   text;
-    v_path   text;
     v_schema name            := coalesce(pg_catalog.current_schema(), 'public');
 begin
     if pg_catalog.pg_is_in_recovery() then
@@ -131,18 +130,12 @@ begin
         end if;
     end loop;
 
-    select string_agg(quote_ident(n.nspname), ', ' order by n.nspname)
-      into v_path
-      from (
-            select distinct x.extnamespace
-              from pg_catalog.pg_extension as x
-             where x.extname in ('vector', 'pg_trgm')
-           ) as e
-      join pg_catalog.pg_namespace as n on n.oid = e.extnamespace
-     where n.nspname not in ('pg_catalog', 'recall');
-
-    perform set_config('search_path', concat_ws(', ', 'pg_catalog', 'recall', v_path, 'pg_temp'),
-                       true);
+    perform set_config('search_path', 'pg_catalog, recall, pg_temp', true);
+    -- Signatures are recorded as they read with the type halfvec on the path.
+    perform set_config('recall.vector_prefix', quote_ident(n.nspname) || '.', true)
+       from pg_catalog.pg_extension as e
+       join pg_catalog.pg_namespace as n on n.oid = e.extnamespace
+      where e.extname = 'vector';
     perform set_config('client_min_messages', 'warning', true);
     perform set_config('check_function_bodies', 'off', true);
 end;

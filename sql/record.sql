@@ -4,7 +4,8 @@
 insert into recall.migrations (version, checksum, objects)
 select recall.version(), sha256(convert_to(recall.version(), 'UTF8')),
        array(
-           select format('%s(%s)', p.proname, pg_get_function_identity_arguments(p.oid))
+           select replace(format('%s(%s)', p.proname, pg_get_function_identity_arguments(p.oid)),
+                           current_setting('recall.vector_prefix'), '')
              from pg_catalog.pg_proc as p
             where p.pronamespace = 'recall'::regnamespace
               and not current_setting('recall.foreign_functions')::jsonb ? p.oid::text

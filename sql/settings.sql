@@ -13,6 +13,7 @@ declare
     v_prefix     constant text := current_setting('recall.role_prefix');
     v_share      constant boolean := current_setting('recall.share_roles')::boolean;
     v_owner      constant text := nullif(current_setting('recall.owner', true), '');
+    v_config     record;
 begin
     foreach v_name in array array['embedding_dimensions', 'hash_partitions',
                                   'history_months_ahead'] loop
@@ -76,5 +77,23 @@ begin
         or s.role_prefix <> v_prefix
         or s.share_roles <> v_share
         or s.owner is distinct from coalesce(v_owner, s.owner);
+
+    -- Functions of older releases searched the schemas of the extensions, too: a configuration of
+    -- theirs needs its schema now.
+    for v_config in
+        select c.oid::regconfig::text as qualified, quote_ident(c.cfgname) as name
+          from pg_catalog.pg_ts_config as c
+         where c.cfgnamespace in (
+                   select e.extnamespace from pg_catalog.pg_extension as e
+                    where e.extname in ('vector', 'pg_trgm'))
+           and not pg_input_is_valid(quote_ident(c.cfgname), 'regconfig')
+    loop
+        update recall.settings as s
+           set language = v_config.qualified
+         where s.language = v_config.name;
+        update recall.users as u
+           set overrides = u.overrides || jsonb_build_object('language', v_config.qualified)
+         where u.overrides ->> 'language' = v_config.name;
+    end loop;
 end;
 $settings$;

@@ -38,7 +38,8 @@ begin
     ) then
         alter table recall.migrations add column objects text[];
         execute 'update recall.migrations as m set objects = $1' using array(
-            select format('%s(%s)', p.proname, pg_get_function_identity_arguments(p.oid))
+            select replace(format('%s(%s)', p.proname, pg_get_function_identity_arguments(p.oid)),
+                           current_setting('recall.vector_prefix'), '')
               from pg_catalog.pg_proc as p
              where p.pronamespace = 'recall'::regnamespace
                and pg_get_userbyid(p.proowner) = current_user
@@ -74,7 +75,8 @@ begin
       into v_functions
       from pg_catalog.pg_proc as p
      cross join lateral (
-            select format('%s(%s)', p.proname, pg_get_function_identity_arguments(p.oid))
+            select replace(format('%s(%s)', p.proname, pg_get_function_identity_arguments(p.oid)),
+                           current_setting('recall.vector_prefix'), '')
                    = any (v_created) as is_ours
            ) as f
      where p.pronamespace = 'recall'::regnamespace;

@@ -15,7 +15,7 @@ returns boolean
 language plpgsql
 volatile
 parallel unsafe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 set plan_cache_mode = force_custom_plan  -- as in _lock_user_and_bump_revision
 set constraint_exclusion = off
 as $function$

@@ -8,7 +8,7 @@ returns void
 language plpgsql
 stable
 parallel safe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 as $function$
 begin
     perform recall._check_keys(p_head, '{user_id,event_count,event_hash,at}', 'p_head');

@@ -10,7 +10,7 @@ returns void
 language plpgsql
 volatile
 parallel unsafe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 as $function$
 begin
     perform recall._log_events(p_user_id, array[p_memory_id], p_event, array[p_detail], p_job_id);

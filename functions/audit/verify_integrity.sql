@@ -19,7 +19,7 @@ language plpgsql
 stable
 parallel safe
 security definer
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 set timezone = 'UTC'
 as $function$
 begin

@@ -12,7 +12,7 @@ create or replace function recall._ledger_body(
 language plpgsql
 immutable
 parallel safe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 as $function$
 declare
     v_classes constant text[] := recall._ledger_classes(p_settings);

@@ -8,7 +8,7 @@ returns void
 language plpgsql
 immutable
 parallel safe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 as $function$
 begin
     if p_as_of not between '1000-01-01T00:00:00Z' and '9999-12-31T00:00:00Z' then

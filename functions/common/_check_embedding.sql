@@ -4,7 +4,7 @@
 -- would be compared without an error where the dimensions are equal.
 -- Raises  RC004; its detail is the name of the current model when the caller has named another one.
 create or replace function recall._check_embedding(
-    p_embedding halfvec,
+    p_embedding recall.memory_embedding.embedding%type,
     p_what      text,
     p_settings  recall.settings
 )
@@ -12,7 +12,7 @@ returns void
 language plpgsql
 stable
 parallel safe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 as $function$
 declare
     v_model constant text := current_setting('recall.embedding_model', true);
@@ -34,5 +34,5 @@ begin
 end;
 $function$;
 
-comment on function recall._check_embedding(halfvec, text, recall.settings) is
+comment on function recall._check_embedding is
     'Reject a vector of another model, of the wrong size or of length zero (RC004); NULL passes.';

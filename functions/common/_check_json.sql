@@ -12,7 +12,7 @@ language plpgsql
 immutable
 strict
 parallel safe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 as $function$
 declare
     v_problem constant text := case when p_value <> '{}'

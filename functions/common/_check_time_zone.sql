@@ -10,7 +10,7 @@ returns void
 language plpgsql
 stable
 parallel safe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 as $function$
 begin
     if p_time_zone = 'UTC' or p_time_zone is null then

@@ -3,7 +3,7 @@
 -- everything. A halfvec cannot contain NaN or infinity. NULL passes (not embedded).
 -- Raises  RC004.
 create or replace function recall._check_vector(
-    p_embedding  halfvec,
+    p_embedding  recall.memory_embedding.embedding%type,
     p_what       text,
     p_model      text,
     p_dimensions integer
@@ -12,19 +12,19 @@ returns void
 language plpgsql
 immutable
 parallel safe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 as $function$
 begin
-    if vector_dims(p_embedding) <> p_dimensions then
+    if recall._vector_dims(p_embedding) <> p_dimensions then
         raise exception using
             errcode = 'RC004',
             message = format('%s has %s dimensions, vectors of %s have %s',
-                             p_what, vector_dims(p_embedding), p_model, p_dimensions),
+                             p_what, recall._vector_dims(p_embedding), p_model, p_dimensions),
             hint    = 'Use the model in settings.embedding_model, or change the model: pgrecall '
                       'embeddings migrate';
     end if;
 
-    if l2_norm(p_embedding) = 0 then
+    if recall._l2_norm(p_embedding) = 0 then
         raise exception using
             errcode = 'RC004',
             message = format('%s is a zero vector', p_what),
@@ -33,5 +33,5 @@ begin
 end;
 $function$;
 
-comment on function recall._check_vector(halfvec, text, text, integer) is
+comment on function recall._check_vector is
     'Reject a vector with other dimensions than its model or of length zero (RC004); NULL passes.';

@@ -8,21 +8,21 @@ create or replace function recall._embedding_from_json(
     p_model      text,
     p_dimensions integer
 )
-returns halfvec
+returns recall.memory_embedding.embedding%type
 language plpgsql
 stable
 parallel safe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 as $function$
 declare
-    v_embedding halfvec;
+    v_embedding recall.memory_embedding.embedding%type;
 begin
     if p_value is null or p_value = 'null' then
         return null;
     end if;
 
     begin
-        v_embedding := (p_value #>> '{}')::halfvec;
+        v_embedding := recall._to_halfvec(p_value #>> '{}');
     exception when others then
         raise exception using
             errcode = 'RC004',
@@ -34,5 +34,5 @@ begin
 end;
 $function$;
 
-comment on function recall._embedding_from_json(jsonb, text, text, integer) is
+comment on function recall._embedding_from_json is
     'Vector from JSON, checked for size, zero and NaN (RC004); null gives NULL.';

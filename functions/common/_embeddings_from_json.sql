@@ -5,14 +5,14 @@ create or replace function recall._embeddings_from_json(
     p_model      text,
     p_dimensions integer
 )
-returns halfvec[]
+returns recall.jobs.vectors%type
 language plpgsql
 stable
 parallel safe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 as $function$
 declare
-    v_embeddings halfvec[];
+    v_embeddings recall.memory_embedding.embedding%type[];
 begin
     if p_list is null or p_list = 'null' then
         return null;
@@ -26,13 +26,13 @@ begin
     -- Cast all at once, which takes a fifth less; on failure, find the malformed one.
     begin
         v_embeddings := array(
-            select e.item::halfvec
+            select recall._to_halfvec(e.item)
               from jsonb_array_elements_text(p_list) with ordinality as e (item, ordinal)
              order by e.ordinal);
         if not exists (
             select from unnest(v_embeddings) as v (embedding)
-             where vector_dims(v.embedding) <> p_dimensions
-                or l2_norm(v.embedding) = 0
+             where recall._vector_dims(v.embedding) <> p_dimensions
+                or recall._l2_norm(v.embedding) = 0
         ) then
             return v_embeddings;
         end if;
@@ -47,5 +47,5 @@ begin
 end;
 $function$;
 
-comment on function recall._embeddings_from_json(jsonb, text, integer) is
+comment on function recall._embeddings_from_json is
     'Vectors from a JSON list, each checked (RC004); NULL without a list.';

@@ -11,7 +11,7 @@ language plpgsql
 immutable
 strict
 parallel safe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 as $function$
 declare
     v_text    text collate pg_c_utf8 := translate(p_text, E'\x01', E'\x02');

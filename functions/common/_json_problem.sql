@@ -10,7 +10,7 @@ language plpgsql
 immutable
 strict
 parallel safe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 as $function$
 begin
     if jsonb_path_exists(p_value, case p_levels

@@ -11,7 +11,7 @@ create or replace function recall._lock_counts(
 language plpgsql
 stable
 parallel safe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 as $function$
 begin
     with tables as (

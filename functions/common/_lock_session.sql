@@ -10,7 +10,7 @@ returns recall.sessions
 language plpgsql
 volatile
 parallel unsafe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 as $function$
 declare
     v_session recall.sessions;

@@ -10,7 +10,7 @@ returns bigint
 language plpgsql
 volatile
 parallel unsafe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 set plan_cache_mode = force_custom_plan  -- a generic plan locks every partition; costs 20 µs
 set constraint_exclusion = off  -- no CHECK excludes a partition; saves 8 µs
 as $function$

@@ -9,7 +9,7 @@ returns integer
 language plpgsql
 stable
 parallel safe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 as $function$
 begin
     if p_model = p_settings.embedding_model then

@@ -6,7 +6,7 @@ returns trigger
 language plpgsql
 volatile
 parallel unsafe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 as $function$
 begin
     new.hash_partitions := old.hash_partitions;

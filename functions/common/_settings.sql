@@ -8,7 +8,7 @@ returns recall.settings
 language plpgsql
 stable
 parallel safe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 as $function$
 declare
     v_settings  recall.settings;

@@ -8,7 +8,7 @@ returns uuid[]
 language plpgsql
 volatile
 parallel safe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 as $function$
 declare
     v_first uuid   := recall.uuidv7();

@@ -12,7 +12,7 @@ returns recall.context_candidate[]
 language plpgsql
 stable
 parallel safe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 as $function$
 declare
     v_session    constant recall.sessions := p_request.session;

@@ -6,7 +6,7 @@ create or replace function recall._context_request(
     p_user_id         uuid,
     p_session_id      uuid,
     p_query           text,
-    p_query_embedding halfvec,
+    p_query_embedding recall.memory_embedding.embedding%type,
     p_options         jsonb,
     p_as_of           timestamptz
 )
@@ -14,7 +14,7 @@ returns recall.context_request
 language plpgsql
 stable
 parallel safe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 as $function$
 declare
     v_request  recall.context_request;
@@ -95,5 +95,5 @@ begin
 end;
 $function$;
 
-comment on function recall._context_request(uuid, uuid, text, halfvec, jsonb, timestamptz) is
+comment on function recall._context_request is
     'The checked request for a context: session, settings, options, query, available tokens.';

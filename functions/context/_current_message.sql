@@ -10,7 +10,7 @@ create or replace function recall._current_message(
 language plpgsql
 stable
 parallel safe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 as $function$
 declare
     v_message jsonb;

@@ -13,7 +13,7 @@ returns recall.context_plan
 language plpgsql
 stable
 parallel safe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 as $function$
 declare
     v_options constant jsonb  := p_request.options;

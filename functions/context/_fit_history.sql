@@ -12,7 +12,7 @@ returns recall.history_window
 language plpgsql
 immutable
 parallel safe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 as $function$
 declare
     v_least   constant integer := 32;

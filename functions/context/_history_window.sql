@@ -11,7 +11,7 @@ returns recall.history_window
 language plpgsql
 stable
 parallel safe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 set plan_cache_mode = force_custom_plan
 set max_parallel_workers_per_gather = 0
 set enable_seqscan = off

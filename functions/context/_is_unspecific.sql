@@ -9,7 +9,7 @@ returns boolean
 language plpgsql
 stable
 parallel safe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 as $function$
 declare
     v_query constant text := normalize(lower(left(p_query, 1000) collate pg_c_utf8), nfkc);

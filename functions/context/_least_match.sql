@@ -9,7 +9,7 @@ returns double precision
 language plpgsql
 stable
 parallel safe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 as $function$
 declare
     v_least constant double precision := (p_request.settings).context_min_match;

@@ -17,7 +17,7 @@ returns setof recall.found_memory
 language plpgsql
 stable
 parallel safe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 set plan_cache_mode = force_generic_plan
 set enable_nestloop = off
 set enable_seqscan = off

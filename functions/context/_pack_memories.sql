@@ -13,7 +13,7 @@ create or replace function recall._pack_memories(
 language plpgsql
 immutable
 parallel safe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 as $function$
 declare
     v_options  constant jsonb := p_request.options;

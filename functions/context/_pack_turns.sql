@@ -13,7 +13,7 @@ create or replace function recall._pack_turns(
 language plpgsql
 immutable
 parallel safe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 as $function$
 declare
     v_session_id constant uuid   := (p_request.session).session_id;

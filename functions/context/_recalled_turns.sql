@@ -10,7 +10,7 @@ returns recall.recalled_turn[]
 language plpgsql
 stable
 parallel safe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 set plan_cache_mode = force_generic_plan
 set jit = off
 as $function$
@@ -18,7 +18,7 @@ declare
     v_similarity constant real := 0.3;
     v_session   constant recall.sessions := p_request.session;
     v_settings  constant recall.settings := p_request.settings;
-    v_embedding constant halfvec         := p_request.query_embedding;
+    v_embedding constant recall.memory_embedding.embedding%type := p_request.query_embedding;
     v_words     constant text[]          := recall._query_words(coalesce(p_request.query, ''),
                                                                 p_request.settings);
     v_found recall.found_turn[];

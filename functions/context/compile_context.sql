@@ -7,7 +7,7 @@ create or replace function recall.compile_context(
     p_user_id         uuid,
     p_session_id      uuid,
     p_query           text        default null,
-    p_query_embedding halfvec     default null,
+    p_query_embedding recall.memory_embedding.embedding%type default null,
     p_options         jsonb       default '{}',
     p_as_of           timestamptz default null
 )
@@ -16,7 +16,7 @@ language plpgsql
 stable
 parallel safe
 security definer
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 set plan_cache_mode = force_generic_plan
 set max_parallel_workers_per_gather = 0
 as $function$
@@ -100,7 +100,7 @@ begin
 end;
 $function$;
 
-comment on function recall.compile_context(uuid, uuid, text, halfvec, jsonb, timestamptz) is
+comment on function recall.compile_context is
     'Compile the messages of the next call within its token budget: {messages, budget, memories, '
     'recalled, history, task, truncated, left_out, prefix_hash}. They include the user''s message '
     'that started the turn, shortened if necessary. left_out lists every missing turn with a '

@@ -7,7 +7,7 @@ create or replace function recall.explain_context(
     p_user_id         uuid,
     p_session_id      uuid,
     p_query           text        default null,
-    p_query_embedding halfvec     default null,
+    p_query_embedding recall.memory_embedding.embedding%type default null,
     p_options         jsonb       default '{}',
     p_as_of           timestamptz default null
 )
@@ -40,7 +40,7 @@ language plpgsql
 stable
 parallel safe
 security definer
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 set plan_cache_mode = force_generic_plan
 set max_parallel_workers_per_gather = 0
 as $function$
@@ -88,7 +88,7 @@ begin
 end;
 $function$;
 
-comment on function recall.explain_context(uuid, uuid, text, halfvec, jsonb, timestamptz) is
+comment on function recall.explain_context is
     'List every candidate memory of a context in the order of packing, with the parts of its '
     'score (decay × the sum of the parts), whether it was taken, and the reason. Stale memories '
     'follow, with the reason "stale".';

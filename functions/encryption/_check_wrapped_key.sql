@@ -8,7 +8,7 @@ returns void
 language plpgsql
 immutable
 parallel safe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 as $function$
 begin
     if p_wrapped_key is null or octet_length(p_wrapped_key) not between 40 and 10000

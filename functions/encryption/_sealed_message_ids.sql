@@ -8,7 +8,7 @@ returns uuid[]
 language plpgsql
 stable
 parallel safe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 as $function$
 begin
     if not recall._is_sealed_user(p_user_id) then

@@ -13,7 +13,7 @@ returns integer
 language plpgsql
 volatile
 parallel unsafe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 as $function$
 declare
     v_before integer := p_session.turn_count - cardinality(p_rows);

@@ -6,7 +6,7 @@ returns jsonb
 language plpgsql
 immutable
 parallel safe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 as $function$
 declare
     v_fields jsonb := jsonb_strip_nulls(

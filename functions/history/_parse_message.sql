@@ -9,7 +9,7 @@ returns recall.conversation_history
 language plpgsql
 stable
 parallel safe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 as $function$
 declare
     v_others jsonb := p_message - '{role,content,name,tool_calls,tool_call_id,token_count,'

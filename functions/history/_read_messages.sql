@@ -13,7 +13,7 @@ returns recall.message_batch
 language plpgsql
 volatile
 parallel safe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 as $function$
 declare
     v_first_id   uuid    := recall.uuidv7();

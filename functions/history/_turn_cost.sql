@@ -10,7 +10,7 @@ returns bigint
 language plpgsql
 stable
 parallel safe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 as $function$
 begin
     if p_model_id is null then

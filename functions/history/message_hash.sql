@@ -9,7 +9,7 @@ language plpgsql
 immutable
 parallel safe
 security definer
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 as $function$
 begin
     perform recall._check_json(p_message, 'p_message');

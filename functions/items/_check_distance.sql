@@ -7,7 +7,7 @@ returns void
 language plpgsql
 immutable
 parallel safe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 as $function$
 begin
     if (p_distance in ('cosine', 'l2', 'inner_product')) is not true then

@@ -8,7 +8,7 @@ returns void
 language plpgsql
 immutable
 parallel safe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 as $function$
 begin
     if p_namespace is null or array_ndims(p_namespace) > 1

@@ -11,7 +11,8 @@ immutable
 parallel safe
 return case
     when vector_dims(p_embedding) <> vector_dims(p_query) then null
-    when p_distance = 'cosine' then 1 - coalesce(nullif(p_embedding <=> p_query, 'NaN'), 1)
+    when p_distance = 'cosine'
+        then 1::double precision - coalesce(nullif(p_embedding <=> p_query, 'NaN'), 1)
     when p_distance = 'l2' then -(p_embedding <-> p_query)
     else -(p_embedding <#> p_query)
 end;

@@ -3,14 +3,17 @@
 create or replace function recall._item_vector(
     p_numbers double precision[]
 )
-returns vector
+returns recall.item_vectors.embedding%type
 language plpgsql
 immutable
 parallel safe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 as $function$
+declare
+    v_vector recall.item_vectors.embedding%type;
 begin
-    return p_numbers::vector;
+    v_vector := p_numbers;
+    return v_vector;
 exception when others then
     raise exception using
         errcode = 'RC004',
@@ -19,5 +22,5 @@ exception when others then
 end;
 $function$;
 
-comment on function recall._item_vector(double precision[]) is
+comment on function recall._item_vector is
     'Numbers as a vector of items (RC004 when they are not one).';

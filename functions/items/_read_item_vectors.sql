@@ -9,7 +9,7 @@ returns setof recall.item_vectors
 language plpgsql
 immutable
 parallel safe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 as $function$
 declare
     v_row    recall.item_vectors;
@@ -41,7 +41,7 @@ begin
         v_row.key       := v_vector.key;
         v_row.path      := v_vector.path;
         begin
-            v_row.embedding := v_vector.embedding::vector;
+            v_row.embedding := recall._to_vector(v_vector.embedding);
         exception when others then
             raise exception using
                 errcode = 'RC004',

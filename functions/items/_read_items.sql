@@ -9,13 +9,13 @@ returns setof recall.items
 language plpgsql
 immutable
 parallel safe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 as $function$
 begin
     return query
     select p_user_id, n.namespace, i.item ->> 'key', nullif(i.item -> 'value', 'null'),
            (octet_length((i.item -> 'value')::text) + coalesce((
-               select sum(4 * vector_dims(v.embedding))
+               select sum(4 * cardinality(v.embedding::real[]))
                  from unnest(p_vectors) as v
                 where v.namespace = n.namespace
                   and v.key       = i.item ->> 'key'), 0))::integer,

@@ -26,7 +26,7 @@ language plpgsql
 stable
 parallel safe
 security definer
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 set plan_cache_mode = force_custom_plan
 set max_parallel_workers_per_gather = 0
 set jit = off
@@ -34,7 +34,7 @@ as $function$
 declare
     v_now      timestamptz := clock_timestamp();
     v_until    text[];
-    v_query    vector;
+    v_query    recall.item_vectors.embedding%type;
     v_settings recall.settings;
 begin
     perform recall._check_user(p_user_id);

@@ -9,7 +9,7 @@ returns boolean
 language plpgsql
 volatile
 parallel unsafe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 as $function$
 declare
     v_settings recall.settings := recall._settings(p_session.user_id);

@@ -13,7 +13,7 @@ returns table (done integer, more boolean)
 language plpgsql
 volatile
 parallel unsafe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 set plan_cache_mode = force_generic_plan
 as $function$
 declare

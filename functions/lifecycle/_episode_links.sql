@@ -13,7 +13,7 @@ returns real[]
 language plpgsql
 stable
 parallel safe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 set plan_cache_mode = force_generic_plan
 set enable_seqscan = off
 set jit = off
@@ -35,7 +35,8 @@ begin
                 on e.user_id = p_user_id and e.memory_id = i.id
                    and e.embedding_model = p_settings.embedding_model
         ), cosines as materialized (
-            select a.index as one, b.index as other, 1 - (a.embedding <=> b.embedding) as cosine
+            select a.index as one, b.index as other,
+                   1 - recall._cosine_distance(a.embedding, b.embedding) as cosine
               from episodes as a
               join episodes as b on b.index > a.index
         ), typical as materialized (

@@ -12,7 +12,7 @@ create or replace function recall._purge_prompts(
 language plpgsql
 volatile
 parallel unsafe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 as $function$
 declare
     v_released bytea[];

@@ -11,7 +11,7 @@ returns integer
 language plpgsql
 volatile
 parallel unsafe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 set timezone = 'UTC'
 set enable_seqscan = off
 set jit = off

@@ -18,7 +18,7 @@ create or replace function recall._retire_chunk(
 language plpgsql
 volatile
 parallel unsafe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 set enable_seqscan = off
 set jit = off
 as $function$

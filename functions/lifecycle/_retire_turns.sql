@@ -16,7 +16,7 @@ create or replace function recall._retire_turns(
 language plpgsql
 volatile
 parallel unsafe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 as $function$
 declare
     v_chunk constant integer := 50;

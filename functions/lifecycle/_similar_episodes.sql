@@ -13,7 +13,7 @@ returns table (memory_ids uuid[])
 language plpgsql
 stable
 parallel safe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 as $function$
 declare
     v_most   constant integer := 20;

@@ -5,7 +5,7 @@ create or replace function recall._apply_additions(
     p_user_id    uuid,
     p_session    recall.sessions,
     p_decisions  jsonb,
-    p_embeddings halfvec[],
+    p_embeddings recall.jobs.vectors%type,
     p_settings   recall.settings,
     p_job_id     uuid
 )
@@ -13,7 +13,7 @@ returns recall.placed_memory[]
 language plpgsql
 volatile
 parallel unsafe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 as $function$
 declare
     v_count      constant integer := jsonb_array_length(p_decisions);
@@ -60,5 +60,5 @@ begin
 end;
 $function$;
 
-comment on function recall._apply_additions(uuid, recall.sessions, jsonb, halfvec[],
-    recall.settings, uuid) is 'Apply consecutive ADD decisions; outcomes in order.';
+comment on function recall._apply_additions is
+    'Apply consecutive ADD decisions; outcomes in order.';

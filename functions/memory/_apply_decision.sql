@@ -5,7 +5,7 @@ create or replace function recall._apply_decision(
     p_user_id   uuid,
     p_session   recall.sessions,
     p_decision  jsonb,
-    p_embedding halfvec,
+    p_embedding recall.memory_embedding.embedding%type,
     p_settings  recall.settings,
     p_job_id    uuid
 )
@@ -13,7 +13,7 @@ returns recall.placed_memory
 language plpgsql
 volatile
 parallel unsafe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 as $function$
 declare
     -- jsonb_strip_nulls would remove the nulls inside metadata, too.
@@ -104,5 +104,5 @@ begin
 end;
 $function$;
 
-comment on function recall._apply_decision(uuid, recall.sessions, jsonb, halfvec, recall.settings,
-    uuid) is 'Apply one decision: ADD, UPDATE, DELETE, ACHIEVE or NONE.';
+comment on function recall._apply_decision is
+    'Apply one decision: ADD, UPDATE, DELETE, ACHIEVE or NONE.';

@@ -6,7 +6,7 @@ create or replace function recall._apply_decisions(
     p_user_id    uuid,
     p_session    recall.sessions,
     p_decisions  jsonb,
-    p_embeddings halfvec[],
+    p_embeddings recall.jobs.vectors%type,
     p_settings   recall.settings,
     p_job_id     uuid default null,
     p_made_by    jsonb default null
@@ -15,7 +15,7 @@ returns jsonb
 language plpgsql
 volatile
 parallel unsafe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 set timezone = 'UTC'
 as $function$
 declare
@@ -62,6 +62,5 @@ begin
 end;
 $function$;
 
-comment on function recall._apply_decisions(uuid, recall.sessions, jsonb, halfvec[],
-    recall.settings, uuid, jsonb) is
+comment on function recall._apply_decisions is
     'Apply checked decisions; outcomes in order.';

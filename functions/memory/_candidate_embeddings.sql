@@ -3,14 +3,14 @@
 -- Raises  RC003 an array of another length, RC004.
 create or replace function recall._candidate_embeddings(
     p_candidates jsonb,
-    p_embeddings halfvec[],
+    p_embeddings recall.jobs.vectors%type,
     p_settings   recall.settings
 )
-returns halfvec[]
+returns recall.jobs.vectors%type
 language plpgsql
 stable
 parallel safe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 as $function$
 declare
     v_count integer := jsonb_array_length(p_candidates);
@@ -49,5 +49,5 @@ begin
 end;
 $function$;
 
-comment on function recall._candidate_embeddings(jsonb, halfvec[], recall.settings) is
+comment on function recall._candidate_embeddings is
     'Vectors of candidates from the array or from the candidates, checked (RC003, RC004).';

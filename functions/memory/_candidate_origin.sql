@@ -19,7 +19,7 @@ create or replace function recall._candidate_origin(
 language plpgsql
 immutable
 parallel safe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 as $function$
 begin
     o_kind        := coalesce(p_kind, 'fact');

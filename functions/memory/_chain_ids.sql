@@ -8,7 +8,7 @@ returns uuid[]
 language plpgsql
 stable
 parallel safe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 set plan_cache_mode = force_generic_plan
 set max_parallel_workers_per_gather = 0
 as $function$

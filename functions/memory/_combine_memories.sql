@@ -12,7 +12,7 @@ returns recall.memory_store
 language plpgsql
 stable
 parallel safe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 as $function$
 declare
     v_kept recall.memory_store := p_kept;

@@ -9,7 +9,7 @@ returns recall.memory_store
 language plpgsql
 immutable
 parallel safe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 as $function$
 begin
     p_dispute.memory_id    := p_id;

@@ -10,7 +10,7 @@ returns jsonb
 language plpgsql
 immutable
 parallel safe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 as $function$
 declare
     v_claimed text              := p_candidate ->> 'provenance';

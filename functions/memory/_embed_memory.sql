@@ -4,7 +4,7 @@
 create or replace function recall._embed_memory(
     p_user_id   uuid,
     p_memory_id uuid,
-    p_embedding halfvec,
+    p_embedding recall.memory_embedding.embedding%type,
     p_model     text,
     p_settings  recall.settings,
     p_job_id    uuid default null
@@ -13,7 +13,7 @@ returns text
 language plpgsql
 volatile
 parallel unsafe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 set plan_cache_mode = force_generic_plan
 as $function$
 declare
@@ -54,5 +54,5 @@ begin
 end;
 $function$;
 
-comment on function recall._embed_memory(uuid, uuid, halfvec, text, recall.settings, uuid) is
+comment on function recall._embed_memory is
     'Store the late vector of an active memory and look for near duplicates.';

@@ -12,7 +12,7 @@ returns void
 language plpgsql
 volatile
 parallel unsafe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 as $function$
 begin
     perform recall._end_memories(p_memory.user_id, array[p_memory.memory_id], p_reason, p_now,

@@ -9,7 +9,7 @@ returns recall.memory_store
 language plpgsql
 stable
 parallel safe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 as $function$
 declare
     v_memory recall.memory_store := recall._read_memory(p_user_id, p_memory_id);

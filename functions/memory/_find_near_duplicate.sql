@@ -4,7 +4,7 @@
 -- Cost: one scan of the user's vectors.
 create or replace function recall._find_near_duplicate(
     p_memory    recall.memory_store,
-    p_embedding halfvec,
+    p_embedding recall.memory_embedding.embedding%type,
     p_model     text,
     p_distance  real
 )
@@ -12,7 +12,7 @@ returns recall.memory_store
 language plpgsql
 stable
 parallel safe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 set plan_cache_mode = force_generic_plan
 set max_parallel_workers_per_gather = 0
 set enable_seqscan = off
@@ -32,13 +32,13 @@ begin
            count(*) filter (where n.distance <= 0.08)
       into v_nominees, v_nearest
       from (
-            select e.memory_id, e.embedding <=> p_embedding as distance
+            select e.memory_id, recall._cosine_distance(e.embedding, p_embedding) as distance
               from recall.memory_embedding as e
              where e.user_id         = p_memory.user_id
                and e.embedding_model = p_model
-               and e.embedding <=> p_embedding <= p_distance
+               and recall._cosine_distance(e.embedding, p_embedding) <= p_distance
                and e.memory_id      <> p_memory.memory_id
-             order by e.embedding <=> p_embedding, e.memory_id
+             order by recall._cosine_distance(e.embedding, p_embedding), e.memory_id
              limit 20
            ) as n;
     if v_nominees = '{}' then
@@ -73,5 +73,5 @@ begin
 end;
 $function$;
 
-comment on function recall._find_near_duplicate(recall.memory_store, halfvec, text, real) is
+comment on function recall._find_near_duplicate is
     'The nearest active memory that states the same by vector and by words.';

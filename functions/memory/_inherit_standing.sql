@@ -9,7 +9,7 @@ returns recall.memory_store
 language plpgsql
 immutable
 parallel safe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 as $function$
 begin
     if p_other.provenance >= 'tool_output' and p_memory.session_id is not null

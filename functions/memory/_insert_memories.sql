@@ -3,7 +3,7 @@
 -- a trigger reads the settings for each row.
 create or replace function recall._insert_memories(
     p_memories   recall.memory_store[],
-    p_embeddings halfvec[]       default null,
+    p_embeddings recall.jobs.vectors%type default null,
     p_models     text[]          default null,
     p_event      text            default 'added',
     p_detail     jsonb           default '{}',
@@ -14,7 +14,7 @@ returns void
 language plpgsql
 volatile
 parallel unsafe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 set plan_cache_mode = force_generic_plan
 as $function$
 declare
@@ -69,5 +69,5 @@ begin
 end;
 $function$;
 
-comment on function recall._insert_memories(recall.memory_store[], halfvec[], text[], text, jsonb,
-    uuid, recall.settings) is 'Insert active memories of one user with vectors, count and audit.';
+comment on function recall._insert_memories is
+    'Insert active memories of one user with vectors, count and audit.';

@@ -4,7 +4,7 @@
 -- its text, slot, and vector with words match no other row.
 create or replace function recall._insert_plain_memories(
     p_memories   recall.memory_store[],
-    p_embeddings halfvec[],
+    p_embeddings recall.jobs.vectors%type,
     p_models     text[],
     p_settings   recall.settings,
     p_job_id     uuid default null
@@ -13,7 +13,7 @@ returns integer[]
 language plpgsql
 volatile
 parallel unsafe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 set plan_cache_mode = force_generic_plan
 set max_parallel_workers_per_gather = 0
 set enable_seqscan = off
@@ -75,6 +75,5 @@ begin
 end;
 $function$;
 
-comment on function recall._insert_plain_memories(recall.memory_store[], halfvec[], text[],
-    recall.settings, uuid) is
+comment on function recall._insert_plain_memories is
     'Insert those memories of a batch that resemble no other, and return their positions.';

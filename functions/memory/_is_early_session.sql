@@ -8,7 +8,7 @@ returns boolean
 language plpgsql
 stable
 parallel safe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 as $function$
 begin
     if p_first = 0 or p_session.session_id is null then

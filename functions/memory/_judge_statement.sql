@@ -11,7 +11,7 @@ returns text
 language plpgsql
 immutable
 parallel safe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 as $function$
 declare
     v_self     constant text := ' (i|my|mine|we|our|ich|mein|meine|meinen|meinem|meiner|mir'

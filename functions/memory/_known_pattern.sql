@@ -11,7 +11,7 @@ returns recall.memory_store
 language plpgsql
 stable
 parallel safe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 set plan_cache_mode = force_generic_plan
 set enable_seqscan = off
 set jit = off
@@ -73,13 +73,13 @@ begin
       join recall.memory_embedding as e
         on e.user_id = p_user_id and e.memory_id = any (v_ids)
            and e.embedding_model = p_settings.embedding_model
-           and 1 - (e.embedding <=> p.embedding) > p_settings.pattern_similarity
+           and 1 - recall._cosine_distance(e.embedding, p.embedding) > p_settings.pattern_similarity
       join recall.memory_store as m
         on m.user_id = p_user_id and m.memory_id = p.memory_id
      where p.user_id         = p_user_id
        and p.memory_id       = any (v_patterns)
        and p.embedding_model = p_settings.embedding_model
-     order by e.embedding <=> p.embedding, m.memory_id
+     order by recall._cosine_distance(e.embedding, p.embedding), m.memory_id
      limit 1;
     return v_pattern;
 end;

@@ -8,7 +8,7 @@ create or replace function recall._merge_memories(
     p_kind       text,
     p_memory_ids uuid[],
     p_content    text,
-    p_embedding  halfvec,
+    p_embedding  recall.memory_embedding.embedding%type,
     p_settings   recall.settings,
     p_job_id     uuid
 )
@@ -16,7 +16,7 @@ returns text
 language plpgsql
 volatile
 parallel unsafe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 set plan_cache_mode = force_generic_plan
 as $function$
 declare
@@ -45,6 +45,5 @@ begin
 end;
 $function$;
 
-comment on function recall._merge_memories(uuid, text, uuid[], text, halfvec, recall.settings,
-    uuid) is
+comment on function recall._merge_memories is
     'Merge some memories into one text. Outcome: merged or moved.';

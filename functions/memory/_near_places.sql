@@ -4,7 +4,7 @@
 create or replace function recall._near_places(
     p_user_id    uuid,
     p_contents   text[],
-    p_embeddings halfvec[],
+    p_embeddings recall.jobs.vectors%type,
     p_models     text[],
     p_distance   real
 )
@@ -12,7 +12,7 @@ returns integer[]
 language plpgsql
 stable
 parallel safe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 set plan_cache_mode = force_generic_plan
 set max_parallel_workers_per_gather = 0
 set enable_seqscan = off
@@ -27,21 +27,23 @@ begin
              where g.embedding is not null
         ), near as materialized (
             select g.place, e.memory_id, null::integer as earlier_place,
-                   e.embedding <=> g.embedding as distance
+                   recall._cosine_distance(e.embedding, g.embedding) as distance
               from recall.memory_embedding as e
               join given as g
                 -- Vectors of two models may differ in dimensions: CASE never compares these.
                 on g.model = e.embedding_model
                and case when g.model = e.embedding_model
-                        then e.embedding <=> g.embedding <= p_distance end
+                        then recall._cosine_distance(e.embedding, g.embedding) <= p_distance end
              where e.user_id = p_user_id
              union all
-            select later.place, null, earlier.place, later.embedding <=> earlier.embedding
+            select later.place, null, earlier.place,
+                   recall._cosine_distance(later.embedding, earlier.embedding)
               from given as earlier
               join given as later
                 on later.place > earlier.place
                and case when later.model = earlier.model
-                        then later.embedding <=> earlier.embedding <= p_distance end
+                        then recall._cosine_distance(later.embedding, earlier.embedding)
+                             <= p_distance end
         ), texts as materialized (
             -- each near text once; the subquery ensures that no plan reads all contents
             select t.*, recall._plain_numbers(t.content) as numbers,
@@ -71,5 +73,5 @@ begin
 end;
 $function$;
 
-comment on function recall._near_places(uuid, text[], halfvec[], text[], real) is
+comment on function recall._near_places is
     'Positions in a batch whose vectors and words are near a stored memory or an earlier one.';

@@ -14,7 +14,7 @@ returns timestamptz
 language plpgsql
 immutable
 parallel safe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 as $function$
 declare
     v_ahead constant interval := p_settings.session_memory_grace / 2;

@@ -7,7 +7,7 @@ returns timestamptz
 language plpgsql
 stable
 parallel safe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 as $function$
 begin
     return (select p_now + k.review_after from recall.memory_kinds as k where k.kind = p_kind);

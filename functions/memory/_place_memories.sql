@@ -2,7 +2,7 @@
 -- New ones are inserted together, the rest is placed one by one. The caller has locked the user.
 create or replace function recall._place_memories(
     p_memories   recall.memory_store[],
-    p_embeddings halfvec[],
+    p_embeddings recall.jobs.vectors%type,
     p_models     text[],
     p_settings   recall.settings,
     p_job_id     uuid default null
@@ -15,10 +15,10 @@ returns table (
 language plpgsql
 volatile
 parallel unsafe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 as $function$
 declare
-    v_vectors constant halfvec[] := case
+    v_vectors constant recall.memory_embedding.embedding%type[] := case
         when exists (select from unnest(p_embeddings) as e (embedding)
                       where e.embedding is not null) then p_embeddings
     end;
@@ -41,6 +41,5 @@ begin
 end;
 $function$;
 
-comment on function recall._place_memories(recall.memory_store[], halfvec[], text[],
-    recall.settings, uuid) is
+comment on function recall._place_memories is
     'Write a chunk of a batch of memories; outcomes in order.';

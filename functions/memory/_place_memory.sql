@@ -4,7 +4,7 @@
 -- An edit writes a new row even if its text stays. The caller has locked the user.
 create or replace function recall._place_memory(
     p_memory    recall.memory_store,
-    p_embedding halfvec,
+    p_embedding recall.memory_embedding.embedding%type,
     p_model     text,
     p_settings  recall.settings,
     p_target    recall.memory_store default null,
@@ -15,7 +15,7 @@ returns recall.placed_memory
 language plpgsql
 volatile
 parallel unsafe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 set plan_cache_mode = force_generic_plan
 set enable_seqscan = off
 set jit = off
@@ -99,6 +99,5 @@ begin
 end;
 $function$;
 
-comment on function recall._place_memory(recall.memory_store, halfvec, text, recall.settings,
-    recall.memory_store, uuid, boolean) is
+comment on function recall._place_memory is
     'Write one memory. Outcome: added, duplicate, merged, superseded or disputed.';

@@ -9,7 +9,7 @@ returns text
 language plpgsql
 immutable
 parallel safe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 as $function$
 declare
     -- "works as a nurse" is "is a nurse", "a dog called Rex" is "a dog, Rex"

@@ -11,7 +11,7 @@ returns recall.memory_tier
 language plpgsql
 immutable
 parallel safe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 as $function$
 declare
     v_is_session constant boolean := p_memory.tier = 'session';

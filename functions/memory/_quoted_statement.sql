@@ -16,7 +16,7 @@ returns recall.quoted_statement
 language plpgsql
 stable
 parallel safe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 as $function$
 declare
     v_quoted recall.quoted_statement;

@@ -10,7 +10,7 @@ returns recall.memory_store
 language plpgsql
 stable
 parallel safe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 as $function$
 begin
     if p_memory.tier <> 'session' or p_memory.session_id is null

@@ -10,7 +10,7 @@ returns void
 language plpgsql
 volatile
 parallel unsafe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 as $function$
 begin
     perform recall._update_memory(recall._combine_memories(

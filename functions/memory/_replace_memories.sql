@@ -7,7 +7,7 @@ create or replace function recall._replace_memories(
     p_memory    recall.memory_store,
     p_same      recall.memory_store,
     p_outcome   text,
-    p_embedding halfvec,
+    p_embedding recall.memory_embedding.embedding%type,
     p_model     text,
     p_settings  recall.settings,
     p_job_id    uuid
@@ -16,7 +16,7 @@ returns void
 language plpgsql
 volatile
 parallel unsafe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 as $function$
 declare
     v_memory     recall.memory_store := p_memory;
@@ -60,6 +60,5 @@ begin
 end;
 $function$;
 
-comment on function recall._replace_memories(recall.memory_store[], recall.memory_store,
-    recall.memory_store, text, halfvec, text, recall.settings, uuid) is
+comment on function recall._replace_memories is
     'End what a memory replaces and write it, into the row with the same text if there is one.';

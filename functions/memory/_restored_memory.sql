@@ -8,7 +8,7 @@ returns recall.memory_store
 language plpgsql
 immutable
 parallel safe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 as $function$
 begin
     -- An expiry set by decay is removed; a passed expiry starts again with its full length.

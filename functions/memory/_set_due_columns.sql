@@ -7,7 +7,7 @@ returns trigger
 language plpgsql
 volatile
 parallel unsafe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 set plan_cache_mode = force_custom_plan  -- a generic plan locks every partition
 as $function$
 declare

@@ -10,7 +10,7 @@ returns integer
 language plpgsql
 stable
 parallel safe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 set plan_cache_mode = force_generic_plan
 as $function$
 declare

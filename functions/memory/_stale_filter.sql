@@ -9,7 +9,7 @@ returns recall.memory_filter
 language plpgsql
 stable
 parallel safe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 as $function$
 begin
     p_filter.stale            := p_stale;

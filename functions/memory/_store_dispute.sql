@@ -4,7 +4,7 @@
 create or replace function recall._store_dispute(
     p_memory    recall.memory_store,
     p_protected recall.memory_store,
-    p_embedding halfvec,
+    p_embedding recall.memory_embedding.embedding%type,
     p_model     text,
     p_job_id    uuid  default null,
     p_detail    jsonb default '{}'
@@ -13,7 +13,7 @@ returns uuid
 language plpgsql
 volatile
 parallel unsafe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 set plan_cache_mode = force_generic_plan
 as $function$
 declare
@@ -60,6 +60,5 @@ begin
 end;
 $function$;
 
-comment on function recall._store_dispute(recall.memory_store, recall.memory_store, halfvec, text,
-    uuid, jsonb) is
+comment on function recall._store_dispute is
     'Store a contradiction of what the user stated, without making it active.';

@@ -4,11 +4,11 @@ create or replace function recall._vector_of(
     p_memory_id uuid,
     p_model     text
 )
-returns halfvec
+returns recall.memory_embedding.embedding%type
 language plpgsql
 stable
 parallel safe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 set plan_cache_mode = force_generic_plan
 as $function$
 begin
@@ -26,5 +26,5 @@ begin
 end;
 $function$;
 
-comment on function recall._vector_of(uuid, uuid, text) is
+comment on function recall._vector_of is
     'A memory''s vector of a model, whether it is active or ended.';

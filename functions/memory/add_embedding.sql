@@ -5,7 +5,7 @@
 create or replace function recall.add_embedding(
     p_user_id   uuid,
     p_memory_id uuid,
-    p_embedding halfvec,
+    p_embedding recall.memory_embedding.embedding%type,
     p_model     text
 )
 returns text
@@ -13,7 +13,7 @@ language plpgsql
 volatile
 parallel unsafe
 security definer
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 set plan_cache_mode = force_generic_plan
 as $function$
 declare
@@ -39,7 +39,7 @@ begin
 
     perform recall._lock_user_and_bump_revision(p_user_id);
     v_memory := recall._read_memory(p_user_id, p_memory_id);
-    if recall._vector_of(p_user_id, p_memory_id, v_model) = p_embedding then
+    if recall._is_same_vector(recall._vector_of(p_user_id, p_memory_id, v_model), p_embedding) then
         return coalesce(
             (select e.detail ->> 'outcome'
                from recall.memory_events as e
@@ -64,7 +64,7 @@ begin
 end;
 $function$;
 
-comment on function recall.add_embedding(uuid, uuid, halfvec, text) is
+comment on function recall.add_embedding is
     'Store the vector of a memory that was written without one. Outcome: added; duplicate (the '
     'memory ended in favor of a near duplicate); merged (a near duplicate ended in favor of the '
     'memory); ended (the memory had ended before, and the vector serves as_of). Without p_model '

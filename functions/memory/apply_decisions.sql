@@ -10,7 +10,7 @@ create or replace function recall.apply_decisions(
     p_session_id uuid,
     p_decisions  jsonb,
     p_job_id     uuid      default null,
-    p_embeddings halfvec[] default null
+    p_embeddings recall.jobs.vectors%type default null
 )
 returns table (
     ordinal   integer,
@@ -22,13 +22,13 @@ language plpgsql
 volatile
 parallel unsafe
 security definer
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 set timezone = 'UTC'
 as $function$
 declare
     v_settings   recall.settings;
     v_session    recall.sessions;
-    v_embeddings halfvec[];
+    v_embeddings recall.memory_embedding.embedding%type[];
     v_answer     jsonb;
 begin
     perform recall._check_user(p_user_id);
@@ -57,6 +57,6 @@ begin
 end;
 $function$;
 
-comment on function recall.apply_decisions(uuid, uuid, jsonb, uuid, halfvec[]) is
+comment on function recall.apply_decisions is
     'Apply ADD, UPDATE, DELETE, ACHIEVE and NONE in one transaction, one row a decision in order. '
     'A decision has the keys decision, target_id and those of a candidate. Repeatable per job.';

@@ -7,7 +7,7 @@ create or replace function recall.ingest_memories(
     p_user_id    uuid,
     p_session_id uuid,
     p_candidates jsonb,
-    p_embeddings halfvec[] default null
+    p_embeddings recall.jobs.vectors%type default null
 )
 returns table (
     ordinal   integer,
@@ -18,14 +18,14 @@ language plpgsql
 volatile
 parallel unsafe
 security definer
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 set timezone = 'UTC'
 as $function$
 declare
     v_chunk      constant integer := 250;
     v_settings   recall.settings;
     v_session    recall.sessions;
-    v_embeddings halfvec[];
+    v_embeddings recall.memory_embedding.embedding%type[];
     v_models     text[];
     v_ids        uuid[];
     v_memories   recall.memory_store[];
@@ -67,7 +67,7 @@ begin
 end;
 $function$;
 
-comment on function recall.ingest_memories(uuid, uuid, jsonb, halfvec[]) is
+comment on function recall.ingest_memories is
     'Write extracted or imported memories in one transaction, or none of them. Keys of a '
     'candidate: content, kind, slot, tags, importance, confidence, provenance, source, '
     'observed_at, valid_from, valid_to, source_turn_ids, embedding, embedding_model, token_count, '

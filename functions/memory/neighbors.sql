@@ -3,7 +3,7 @@
 -- Raises  RC003, RC004.
 create or replace function recall.neighbors(
     p_user_id        uuid,
-    p_embedding      halfvec,
+    p_embedding      recall.memory_embedding.embedding%type,
     p_limit          integer default 5,
     p_min_similarity real    default 0
 )
@@ -26,7 +26,7 @@ language plpgsql
 stable
 parallel safe
 security definer
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 set plan_cache_mode = force_generic_plan
 set max_parallel_workers_per_gather = 0
 set enable_seqscan = off
@@ -50,11 +50,11 @@ begin
 
     return query
     with nearest as materialized (
-        select e.memory_id, e.embedding <=> p_embedding as distance
+        select e.memory_id, recall._cosine_distance(e.embedding, p_embedding) as distance
           from recall.memory_embedding as e
          where e.user_id         = p_user_id
            and e.embedding_model = v_settings.embedding_model
-         order by e.embedding <=> p_embedding
+         order by recall._cosine_distance(e.embedding, p_embedding)
          limit p_limit::bigint + v_spare
     )
     select m.memory_id, m.content, m.kind, m.slot, 1 - n.distance, m.tier::text, m.scope::text,
@@ -68,5 +68,5 @@ begin
 end;
 $function$;
 
-comment on function recall.neighbors(uuid, halfvec, integer, real) is
+comment on function recall.neighbors is
     'Active memories nearest to a vector, most similar first. similarity is the cosine, -1 to 1.';

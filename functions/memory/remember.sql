@@ -13,7 +13,7 @@ create or replace function recall.remember(
     p_tags            text[]            default '{}',
     p_importance      real              default 0.5,
     p_provenance      recall.provenance default 'user_stated',
-    p_embedding       halfvec           default null,
+    p_embedding       recall.memory_embedding.embedding%type default null,
     p_session_id      uuid              default null,
     p_agent_id        text              default null,
     p_observed_at     timestamptz       default null,
@@ -32,7 +32,7 @@ language plpgsql
 volatile
 parallel unsafe
 security definer
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 set timezone = 'UTC'
 as $function$
 declare
@@ -89,9 +89,7 @@ begin
 end;
 $function$;
 
-comment on function recall.remember(uuid, text, text, text, text[], real, recall.provenance,
-    halfvec, uuid, text, timestamptz, timestamptz, integer, jsonb, text,
-    text) is
+comment on function recall.remember is
     'Remember one text (importance 0 to 1); creates an unknown user. Outcome: added; duplicate '
     '(memory_id already states it; a slot or kind that it has stays); merged or superseded (it '
     'replaces a nearly equal memory, or the one in its slot); disputed (it contradicts what the '

@@ -12,7 +12,7 @@ language plpgsql
 volatile
 parallel unsafe
 security definer
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 as $function$
 declare
     v_now      timestamptz := clock_timestamp();
@@ -20,7 +20,7 @@ declare
     v_old      recall.memory_store;
     v_end      recall.memory_store;
     v_new      recall.memory_store;
-    v_vector   halfvec;
+    v_vector   recall.memory_embedding.embedding%type;
 begin
     perform recall._check_user(p_user_id);
     v_settings := recall._settings(p_user_id);

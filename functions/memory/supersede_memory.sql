@@ -14,13 +14,13 @@ language plpgsql
 volatile
 parallel unsafe
 security definer
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 set timezone = 'UTC'
 as $function$
 declare
     v_settings  recall.settings;
     v_edit      jsonb;
-    v_embedding halfvec;
+    v_embedding recall.memory_embedding.embedding%type;
     v_model     text;
     v_target    recall.memory_store;
     v_memory    recall.memory_store;

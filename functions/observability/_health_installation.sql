@@ -1,4 +1,4 @@
--- Report version, owner, roles, shared_roles, language and search_path.
+-- Report version, owner, roles, shared_roles and language.
 -- PostgreSQL allows dropping a text search configuration that a setting names, so language is
 -- checked.
 create or replace function recall._health_installation()
@@ -11,7 +11,7 @@ returns table (
 language plpgsql
 stable
 parallel safe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 as $function$
 declare
     v_owner    name;
@@ -90,25 +90,8 @@ begin
             select pg_input_is_valid(s.language, 'regconfig')
                    and s.language !~ '^\d+$' as is_valid -- a number is an OID, valid or not
            ) as l;
-
-    return query
-    select 'search_path', case when count(*) > 0 then 'warn' else 'ok' end,
-           case when count(*) > 0
-                then format('anybody may create in schema %s, which the functions search',
-                            string_agg(quote_ident(n.nspname), ', '))
-                else 'nobody else may create in the schemas that the functions search' end,
-           case when count(*) > 0
-                then format('Its owner runs: revoke create on schema %s from public;',
-                            string_agg(quote_ident(n.nspname), ', ')) end
-      from pg_catalog.pg_namespace as n
-     where n.oid = any (current_schemas(false)::regnamespace[])
-       and exists (
-               select
-                 from aclexplode(n.nspacl) as a
-                where a.grantee = 0 and a.privilege_type = 'CREATE');
 end;
 $function$;
 
 comment on function recall._health_installation() is
-    'Health of the installation: version, owner, roles and databases sharing them, language, '
-    'search path.';
+    'Health of the installation: version, owner, roles and databases sharing them, language.';

@@ -11,7 +11,7 @@ returns table (
 language plpgsql
 stable
 parallel safe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 as $function$
 declare
     v_language constant text := (select s.prompt_language from recall.settings as s);

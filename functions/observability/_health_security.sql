@@ -11,7 +11,7 @@ returns table (
 language plpgsql
 stable
 parallel safe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 as $function$
 declare
     v_reader constant text := (select s.role_prefix || '_reader' from recall.settings as s);

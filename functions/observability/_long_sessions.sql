@@ -8,7 +8,7 @@ create or replace function recall._long_sessions(
 language plpgsql
 stable
 parallel safe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 as $function$
 begin
     select count(*), count(*) filter (where recall._summaries_mode(row(s.*), t.settings) = 'none')

@@ -9,7 +9,7 @@ returns table (
 language plpgsql
 stable
 parallel safe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 as $function$
 declare
     v_now timestamptz := clock_timestamp();

@@ -12,7 +12,7 @@ language plpgsql
 stable
 parallel safe
 security definer
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 as $function$
 begin
     -- While a node of a cluster is away, no other check can count its rows.
@@ -25,6 +25,8 @@ begin
 
     return query
     select * from recall._health_installation()
+     union all
+    select * from recall._health_search_path()
      union all
     select * from recall._health_security()
      union all

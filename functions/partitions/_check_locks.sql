@@ -9,7 +9,7 @@ returns void
 language plpgsql
 stable
 parallel safe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 as $function$
 declare
     v_locks  constant integer := current_setting('max_locks_per_transaction')::integer;

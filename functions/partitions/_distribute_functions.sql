@@ -5,7 +5,7 @@ returns integer
 language plpgsql
 volatile
 parallel unsafe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 as $function$
 declare
     -- Citus refuses their joins of a user's rows with copied tables on one shard alone.

@@ -12,7 +12,7 @@ returns void
 language plpgsql
 volatile
 parallel unsafe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 as $function$
 declare
     v_leaf constant regclass := coalesce(

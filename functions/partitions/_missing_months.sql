@@ -8,7 +8,7 @@ create or replace function recall._missing_months(
 language plpgsql
 stable
 parallel safe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 as $function$
 begin
     select count(*) filter (where not m.is_next), count(*) filter (where m.is_next)

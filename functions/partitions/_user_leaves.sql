@@ -9,7 +9,7 @@ returns setof regclass
 language plpgsql
 stable
 parallel safe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 as $function$
 begin
     if p_table is null then

@@ -9,7 +9,7 @@ returns table (table_count integer, function_count integer)
 language plpgsql
 volatile
 parallel unsafe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 as $function$
 begin
     if p_shard_count is null or p_shard_count not between 1 and 1024 then

@@ -6,7 +6,7 @@ returns void
 language plpgsql
 stable
 parallel safe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 as $function$
 begin
     if current_setting('transaction_isolation') not in ('read committed', 'read uncommitted') then

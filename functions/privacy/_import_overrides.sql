@@ -12,7 +12,7 @@ returns recall.settings
 language plpgsql
 volatile
 parallel unsafe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 as $function$
 declare
     v_removed text[] := array(select r.name from recall._removed_settings() as r

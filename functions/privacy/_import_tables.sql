@@ -8,7 +8,7 @@ returns jsonb
 language plpgsql
 volatile
 parallel unsafe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 set timezone = 'UTC'
 as $function$
 declare
@@ -50,12 +50,12 @@ begin
               from jsonb_array_elements(v_rows) as r (item)
              where r.item ->> 'embedding_model' in (v_settings.embedding_model,
                                                     v_settings.hidden_embedding_model)
-               and vector_dims((r.item ->> 'embedding')::halfvec)
+               and recall._vector_dims(recall._to_halfvec(r.item ->> 'embedding'))
                    = recall._model_dimensions(r.item ->> 'embedding_model', v_settings);
         elsif v_name = 'session_summaries' then
             select coalesce(jsonb_agg(case
                        when r.item ->> 'embedding_model' = v_settings.embedding_model
-                            and vector_dims((r.item ->> 'embedding')::halfvec)
+                            and recall._vector_dims(recall._to_halfvec(r.item ->> 'embedding'))
                                 = v_settings.embedding_dimensions
                        then r.item - '{next_embedding,next_embedding_model}'::text[]
                        else r.item - '{embedding,embedding_model,next_embedding,'

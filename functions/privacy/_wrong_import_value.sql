@@ -8,7 +8,7 @@ returns text
 language plpgsql
 stable
 parallel unsafe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 set timezone = 'UTC'
 set datestyle = 'ISO'
 as $function$

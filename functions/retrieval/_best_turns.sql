@@ -3,14 +3,14 @@ create or replace function recall._best_turns(
     p_user_id   uuid,
     p_query     text,
     p_words     text[],
-    p_embedding halfvec,
+    p_embedding recall.memory_embedding.embedding%type,
     p_settings  recall.settings
 )
 returns recall.found_turn[]
 language plpgsql
 stable
 parallel safe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 as $function$
 declare
     v_turns recall.found_turn[] := recall._rank_turns(
@@ -29,5 +29,5 @@ begin
 end;
 $function$;
 
-comment on function recall._best_turns(uuid, text, text[], halfvec, recall.settings) is
+comment on function recall._best_turns is
     'The best turn of each of a user''s sessions for a query.';

@@ -5,14 +5,14 @@
 create or replace function recall._cited_messages(
     p_user_id         uuid,
     p_query           text,
-    p_query_embedding halfvec,
+    p_query_embedding recall.memory_embedding.embedding%type,
     p_settings        recall.settings
 )
 returns jsonb
 language plpgsql
 stable
 parallel safe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 set plan_cache_mode = force_generic_plan
 set enable_seqscan = off
 set jit = off
@@ -43,5 +43,5 @@ begin
 end;
 $function$;
 
-comment on function recall._cited_messages(uuid, text, halfvec, recall.settings) is
+comment on function recall._cited_messages is
     'Scores that the best memories for a query lend to the messages they cite.';

@@ -6,7 +6,7 @@
 create or replace function recall._compare_turns(
     p_user_id   uuid,
     p_words     text[],
-    p_embedding halfvec,
+    p_embedding recall.memory_embedding.embedding%type,
     p_limit     integer,
     p_filter    recall.message_filter,
     p_favored   tstzrange,
@@ -30,7 +30,7 @@ returns table (
 language plpgsql
 stable
 parallel safe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 set enable_seqscan = off
 set jit = off
 as $function$
@@ -81,7 +81,7 @@ begin
         select m.session_id, m.turn_index, m.message_id, m.role, m.created_at, m.search_vector,
                length(m.search_vector) as length,
                case when m.embedding_model = p_settings.embedding_model
-                    then 1 - (m.embedding <=> p_embedding) end as similarity,
+                    then 1 - recall._cosine_distance(m.embedding, p_embedding) end as similarity,
                case when m.search_vector @@ v_names then v_speaker else 0 end as speaker,
                case when p_words <> '{}' then recall._found_words(m.search_vector, p_words)
                     end as words
@@ -135,6 +135,5 @@ begin
 end;
 $function$;
 
-comment on function recall._compare_turns(uuid, text[], halfvec, integer, recall.message_filter,
-    tstzrange, jsonb, recall.settings) is
+comment on function recall._compare_turns is
     'A user''s turns, each compared with a query by vector, words and speaker.';

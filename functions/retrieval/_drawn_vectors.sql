@@ -10,12 +10,12 @@ returns table (
     memory_id  uuid,
     session_id uuid,
     turn_index integer,
-    embedding  halfvec
+    embedding  recall.memory_embedding.embedding%type
 )
 language plpgsql
 volatile
 parallel unsafe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 as $function$
 declare
     v_table   constant text := case p_kind when 'memories' then 'recall.memory_embedding'
@@ -53,5 +53,5 @@ begin
 end;
 $function$;
 
-comment on function recall._drawn_vectors(text, recall.settings) is
+comment on function recall._drawn_vectors is
     'Random stored vectors of users whose searches compare only candidates.';

@@ -11,7 +11,7 @@ returns daterange
 language plpgsql
 immutable
 parallel safe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 as $function$
 declare
     v_parts constant text[] := array(

@@ -17,7 +17,7 @@ returns setof recall.found_memory
 language plpgsql
 stable
 parallel safe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 as $function$
 declare
     v_weight constant double precision := p_settings.date_weight;

@@ -5,7 +5,7 @@
 create or replace function recall._find_memories(
     p_user_id        uuid,
     p_words          text[],
-    p_embedding      halfvec,
+    p_embedding      recall.memory_embedding.embedding%type,
     p_only           uuid[],
     p_limit          integer,
     p_filter         recall.memory_filter,
@@ -19,7 +19,7 @@ returns recall.found_candidates
 language plpgsql
 stable
 parallel safe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 as $function$
 declare
     v_normalize  constant boolean := p_words is not null and p_settings.scoring = 'hybrid';
@@ -40,7 +40,7 @@ begin
                                p_filter) as w;
 
     with by_vector as (
-        select e.memory_id, 1 - (e.embedding <=> p_embedding) as similarity
+        select e.memory_id, 1 - recall._cosine_distance(e.embedding, p_embedding) as similarity
           from recall.memory_embedding as e
          where p_only is null
            and p_embedding is not null
@@ -99,8 +99,6 @@ begin
 end;
 $function$;
 
-comment on function recall._find_memories(uuid, text[], halfvec, uuid[], integer,
-    recall.memory_filter, double precision, uuid[], recall.score_weights, double precision,
-    recall.settings) is
+comment on function recall._find_memories is
     'Candidates of a search, from a comparison of all memories by vector and words, and the '
     'largest access count.';

@@ -11,7 +11,7 @@ returns recall.found_candidates
 language plpgsql
 stable
 parallel safe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 as $function$
 declare
     v_found recall.found_candidates;

@@ -9,7 +9,7 @@ returns date
 language plpgsql
 immutable
 parallel safe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 as $function$
 declare
     v_year  constant integer := coalesce(p_year::integer, date_part('year', p_today)::integer);

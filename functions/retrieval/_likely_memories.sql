@@ -5,7 +5,7 @@
 create or replace function recall._likely_memories(
     p_user_id   uuid,
     p_words     text[],
-    p_embedding halfvec,
+    p_embedding recall.memory_embedding.embedding%type,
     p_only      uuid[],
     p_limit     integer,
     p_sessions  uuid[],
@@ -16,7 +16,7 @@ returns uuid[]
 language plpgsql
 stable
 parallel safe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 as $function$
 declare
     v_words constant tsquery := (
@@ -29,7 +29,7 @@ begin
     return array(
         (select e.memory_id
            from (
-                 select v.memory_id, v.embedding <=> p_embedding as distance
+                 select v.memory_id, recall._cosine_distance(v.embedding, p_embedding) as distance
                    from recall.memory_embedding as v
                   where v.user_id         = p_user_id
                     and v.embedding_model = p_settings.embedding_model
@@ -76,7 +76,6 @@ begin
 end;
 $function$;
 
-comment on function recall._likely_memories(uuid, text[], halfvec, uuid[], integer,
-    uuid[], recall.memory_filter, recall.settings) is
+comment on function recall._likely_memories is
     'Among very many memories, those that a search scores: the nearest, the best by words, the '
     'most important.';

@@ -6,7 +6,7 @@
 create or replace function recall._likely_turns(
     p_user_id   uuid,
     p_words     text[],
-    p_embedding halfvec,
+    p_embedding recall.memory_embedding.embedding%type,
     p_limit     integer,
     p_filter    recall.message_filter,
     p_settings  recall.settings
@@ -15,7 +15,7 @@ returns recall.turn_keys
 language plpgsql
 stable
 parallel safe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 set enable_seqscan = off
 set jit = off
 as $function$
@@ -42,7 +42,9 @@ begin
         select r.*, row_number() over (partition by r.session_id order by r.place) as in_session
           from (
                 select m.session_id, m.turn_index,
-                       row_number() over (order by m.embedding <=> p_embedding) as place
+                       row_number() over (
+                           order by recall._cosine_distance(m.embedding, p_embedding)
+                       ) as place
                   from unnest(v_near.session_ids, v_near.turn_indexes) as n (session_id, turn_index)
                   join recall.message_search as m
                     on m.user_id         = p_user_id
@@ -104,6 +106,5 @@ begin
 end;
 $function$;
 
-comment on function recall._likely_turns(uuid, text[], halfvec, integer, recall.message_filter,
-    recall.settings) is
+comment on function recall._likely_turns is
     'Among very many turns, those that a search scores, and the rarity of its words among all.';

@@ -16,7 +16,7 @@ create or replace function recall._match_words(
 language plpgsql
 stable
 parallel safe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 as $function$
 declare
     v_length_penalty constant real := 0.01;

@@ -4,7 +4,7 @@
 -- little, and comparing the vectors is as fast. The distances are NULL then.
 create or replace function recall._nearest_by_bits(
     p_user_id   uuid,
-    p_embedding halfvec,
+    p_embedding recall.memory_embedding.embedding%type,
     p_only      uuid[],
     p_limit     integer,
     p_settings  recall.settings
@@ -13,13 +13,13 @@ returns recall.sign_neighbors
 language plpgsql
 stable
 parallel safe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 set enable_bitmapscan = off
 set jit = off
 as $function$
 declare
     -- Variables: an expression over a parameter would be evaluated for every row.
-    v_bits  constant bit varying := binary_quantize(p_embedding);
+    v_bits  constant bit varying := recall._binary_quantize(p_embedding);
     v_model constant text        := p_settings.embedding_model;
     v_limit constant bigint      := greatest(p_settings.rerank_candidates, 16 * p_limit::bigint);
     v_near  recall.sign_neighbors;
@@ -31,7 +31,7 @@ begin
              where e.user_id         = p_user_id
                and e.embedding_model = p_settings.embedding_model
                and (p_only is null or e.memory_id in (select o.id from unnest(p_only) as o (id)))
-             order by e.embedding <=> p_embedding
+             order by recall._cosine_distance(e.embedding, p_embedding)
              limit v_limit);
         return v_near;
     end if;
@@ -42,7 +42,7 @@ begin
         select array_agg(n.memory_id), array_agg(n.distance)
           into v_near.memory_ids, v_near.distances
           from (
-                select e.memory_id, e.bits <~> v_bits as distance
+                select e.memory_id, recall._hamming_distance(e.bits, v_bits) as distance
                   from recall.memory_embedding as e
                  where e.user_id         = p_user_id
                    and e.embedding_model is not distinct from v_model
@@ -54,7 +54,7 @@ begin
     select array_agg(n.memory_id), array_agg(n.distance)
       into v_near.memory_ids, v_near.distances
       from (
-            select e.memory_id, e.bits <~> v_bits as distance
+            select e.memory_id, recall._hamming_distance(e.bits, v_bits) as distance
               from recall.memory_embedding as e
              where e.user_id         = p_user_id
                and e.embedding_model is not distinct from v_model
@@ -66,5 +66,5 @@ begin
 end;
 $function$;
 
-comment on function recall._nearest_by_bits(uuid, halfvec, uuid[], integer, recall.settings) is
+comment on function recall._nearest_by_bits is
     'The memories whose vectors share most sign bits with a vector, nearest first.';

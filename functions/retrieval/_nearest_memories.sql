@@ -4,7 +4,7 @@
 -- frequency and relevance depend on it.
 create or replace function recall._nearest_memories(
     p_user_id   uuid,
-    p_embedding halfvec,
+    p_embedding recall.memory_embedding.embedding%type,
     p_limit     integer,
     p_settings  recall.settings
 )
@@ -12,10 +12,10 @@ returns recall.found_candidates
 language plpgsql
 stable
 parallel safe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 as $function$
 declare
-    v_bits     constant bit varying := binary_quantize(p_embedding);
+    v_bits     constant bit varying := recall._binary_quantize(p_embedding);
     v_few      constant integer := 2 * least(p_limit, 1000000000) + 20;
     v_least    constant integer := greatest(4 * p_settings.semantic_candidates, v_few);
     v_near     constant recall.sign_neighbors := recall._nearest_by_bits(
@@ -37,8 +37,8 @@ begin
                v_apart || array_agg(n.apart)
           into v_ids, v_distances, v_apart
           from (
-                select e.memory_id, e.embedding <=> p_embedding as distance,
-                       e.bits <~> v_bits as apart
+                select e.memory_id, recall._cosine_distance(e.embedding, p_embedding) as distance,
+                       recall._hamming_distance(e.bits, v_bits) as apart
                   from recall.memory_embedding as e
                  where e.user_id         = p_user_id
                    and e.embedding_model = p_settings.embedding_model
@@ -53,7 +53,7 @@ begin
                      order by c.distance
                      limit p_limit
                    ) as n);
-        v_count := recall._bits_within_reach(v_farthest, v_near, vector_dims(p_embedding));
+        v_count := recall._bits_within_reach(v_farthest, v_near, recall._vector_dims(p_embedding));
         continue when v_count > v_compared;
 
         select array_agg(row(n.memory_id, 1 - n.distance, null, greatest(0, 1 - n.distance),
@@ -86,12 +86,12 @@ begin
                  limit v_least
                ) as n;
         -- Where hidden memories are among the nearest, the others are farther.
-        v_count := recall._bits_within_reach(v_farthest, v_near, vector_dims(p_embedding));
+        v_count := recall._bits_within_reach(v_farthest, v_near, recall._vector_dims(p_embedding));
         exit when v_count <= v_compared;
     end loop;
     return v_found;
 end;
 $function$;
 
-comment on function recall._nearest_memories(uuid, halfvec, integer, recall.settings) is
+comment on function recall._nearest_memories is
     'Among very many memories the nearest, by sign bits and then exactly, as candidates.';

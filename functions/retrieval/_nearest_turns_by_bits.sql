@@ -3,7 +3,7 @@
 -- the filter names its turns.
 create or replace function recall._nearest_turns_by_bits(
     p_user_id   uuid,
-    p_embedding halfvec,
+    p_embedding recall.memory_embedding.embedding%type,
     p_limit     integer,
     p_filter    recall.message_filter,
     p_settings  recall.settings
@@ -12,14 +12,14 @@ returns recall.turn_keys
 language plpgsql
 stable
 parallel safe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 set enable_seqscan = off
 set enable_bitmapscan = off
 set jit = off
 as $function$
 declare
     v_limit constant bigint      := greatest(p_settings.rerank_candidates, 16 * p_limit::bigint);
-    v_bits  constant bit varying := binary_quantize(p_embedding);
+    v_bits  constant bit varying := recall._binary_quantize(p_embedding);
     v_turns recall.turn_keys;
 begin
     if p_embedding is null or p_filter.turn_indexes is not null then
@@ -38,7 +38,7 @@ begin
                    and (p_filter.since is null or m.created_at >= p_filter.since)
                    and (p_filter.until is null or m.created_at < p_filter.until)
                    and (p_filter.roles is null or m.role = any (p_filter.roles))
-                 order by m.embedding <=> p_embedding
+                 order by recall._cosine_distance(m.embedding, p_embedding)
                  limit v_limit
                ) as n;
         return v_turns;
@@ -56,12 +56,12 @@ begin
                and (p_filter.since is null or m.created_at >= p_filter.since)
                and (p_filter.until is null or m.created_at < p_filter.until)
                and (p_filter.roles is null or m.role = any (p_filter.roles))
-             order by m.bits <~> v_bits
+             order by recall._hamming_distance(m.bits, v_bits)
              limit v_limit
            ) as n;
     return v_turns;
 end;
 $function$;
 
-comment on function recall._nearest_turns_by_bits(uuid, halfvec, integer, recall.message_filter,
-    recall.settings) is 'The turns whose vectors share most sign bits with a vector.';
+comment on function recall._nearest_turns_by_bits is
+    'The turns whose vectors share most sign bits with a vector.';

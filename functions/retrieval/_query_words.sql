@@ -9,7 +9,7 @@ returns text[]
 language plpgsql
 stable
 parallel safe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 as $function$
 declare
     v_most constant integer := 64;

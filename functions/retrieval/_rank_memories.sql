@@ -16,7 +16,7 @@ returns setof recall.found_memory
 language plpgsql
 stable
 parallel safe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 as $function$
 declare
     v_now        constant double precision := date_part('epoch', p_at);

@@ -5,7 +5,7 @@ create or replace function recall._rank_sessions(
     p_user_id   uuid,
     p_query     text,
     p_words     text[],
-    p_embedding halfvec,
+    p_embedding recall.memory_embedding.embedding%type,
     p_limit     integer,
     p_settings  recall.settings
 )
@@ -13,7 +13,7 @@ returns recall.found_session[]
 language plpgsql
 stable
 parallel safe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 as $function$
 declare
     v_turn_weight constant real    := 0.5;
@@ -75,5 +75,5 @@ begin
 end;
 $function$;
 
-comment on function recall._rank_sessions(uuid, text, text[], halfvec, integer, recall.settings) is
+comment on function recall._rank_sessions is
     'A user''s sessions for a query, with the parts that add up to their scores.';

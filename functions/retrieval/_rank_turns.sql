@@ -6,7 +6,7 @@
 create or replace function recall._rank_turns(
     p_user_id   uuid,
     p_words     text[],
-    p_embedding halfvec,
+    p_embedding recall.memory_embedding.embedding%type,
     p_limit     integer,
     p_filter    recall.message_filter,
     p_favored   tstzrange,
@@ -17,7 +17,7 @@ returns recall.found_turn[]
 language plpgsql
 stable
 parallel safe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 set plan_cache_mode = force_generic_plan
 set work_mem = '32MB'
 as $function$
@@ -71,6 +71,5 @@ begin
 end;
 $function$;
 
-comment on function recall._rank_turns(uuid, text[], halfvec, integer, recall.message_filter,
-    tstzrange, jsonb, recall.settings) is
+comment on function recall._rank_turns is
     'The best of a user''s turns for a query, with the parts that add up to their scores.';

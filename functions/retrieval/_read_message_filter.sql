@@ -9,7 +9,7 @@ returns recall.message_filter
 language plpgsql
 stable
 parallel safe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 as $function$
 declare
     v_filter     recall.message_filter;

@@ -7,7 +7,7 @@ returns setof recall.found_message
 language plpgsql
 stable
 parallel safe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 set plan_cache_mode = force_custom_plan
 as $function$
 declare

@@ -7,13 +7,13 @@ create or replace function recall._recall_of_candidates(
     p_memory_id  uuid,
     p_session_id uuid,
     p_turn_index integer,
-    p_embedding  halfvec
+    p_embedding  recall.memory_embedding.embedding%type
 )
 returns real
 language plpgsql
 stable
 parallel safe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 set jit = off
 as $function$
 declare
@@ -44,7 +44,7 @@ begin
                        and m.ended_at is null
                        and m.session_id is null
                        and (m.expires_at is null or m.expires_at > now())
-                     order by e.embedding <=> p_embedding
+                     order by recall._cosine_distance(e.embedding, p_embedding)
                      limit v_nearest
                    ) as n);
     end if;
@@ -65,11 +65,11 @@ begin
                  where m.user_id         = p_user_id
                    and m.embedding_model = v_settings.embedding_model
                    and (m.session_id, m.turn_index) <> (p_session_id, p_turn_index)
-                 order by m.embedding <=> p_embedding
+                 order by recall._cosine_distance(m.embedding, p_embedding)
                  limit v_nearest
                ) as n);
 end;
 $function$;
 
-comment on function recall._recall_of_candidates(uuid, uuid, uuid, integer, halfvec) is
+comment on function recall._recall_of_candidates is
     'Share of the ten exactly nearest vectors among the candidates of an approximate search.';

@@ -5,7 +5,7 @@
 create or replace function recall._score_turns(
     p_user_id   uuid,
     p_words     text[],
-    p_embedding halfvec,
+    p_embedding recall.memory_embedding.embedding%type,
     p_limit     integer,
     p_filter    recall.message_filter,
     p_favored   tstzrange,
@@ -27,7 +27,7 @@ returns table (
 language plpgsql
 stable
 parallel safe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 as $function$
 declare
     -- Feedback: at most so many turns, and so many words.
@@ -133,6 +133,5 @@ begin
 end;
 $function$;
 
-comment on function recall._score_turns(uuid, text[], halfvec, integer, recall.message_filter,
-    tstzrange, jsonb, recall.settings) is
+comment on function recall._score_turns is
     'A user''s turns with the parts of their scores that come from the turn itself.';

@@ -7,7 +7,7 @@
 create or replace function recall._search_memories(
     p_user_id         uuid,
     p_query           text,
-    p_query_embedding halfvec,
+    p_query_embedding recall.memory_embedding.embedding%type,
     p_limit           integer,
     p_filter          jsonb,
     p_as_of           timestamptz,
@@ -19,7 +19,7 @@ returns setof recall.found_memory
 language plpgsql
 stable
 parallel safe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 set plan_cache_mode = force_generic_plan
 set max_parallel_workers_per_gather = 0
 set enable_nestloop = off
@@ -35,7 +35,7 @@ declare
     v_is_now     constant boolean := p_as_of is null and v_filter.valid_at is null
                                      and not v_filter.include_ended;
     v_sessions   uuid[] := array[v_filter.session_id];
-    v_embedding  halfvec;
+    v_embedding  recall.memory_embedding.embedding%type;
     v_usual      double precision;
     v_only       uuid[];
     v_inside     uuid[];
@@ -60,7 +60,8 @@ begin
 
     if p_query_embedding is not null then
         -- A copy in memory: a value stored in a table would be fetched for each comparison.
-        v_embedding := subvector(p_query_embedding, 1, vector_dims(p_query_embedding));
+        v_embedding := recall._subvector(p_query_embedding, 1,
+                                         recall._vector_dims(p_query_embedding));
         v_usual     := recall._usual_similarity(p_user_id, v_embedding, p_settings);
     end if;
     if p_session_id is not null then
@@ -121,6 +122,5 @@ begin
 end;
 $function$;
 
-comment on function recall._search_memories(uuid, text, halfvec, integer, jsonb, timestamptz, uuid,
-    tstzrange, recall.settings) is
+comment on function recall._search_memories is
     'Memories for a query, best first, with each part of their scores.';

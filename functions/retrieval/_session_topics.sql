@@ -4,7 +4,7 @@
 create or replace function recall._session_topics(
     p_user_id   uuid,
     p_words     text[],
-    p_embedding halfvec,
+    p_embedding recall.memory_embedding.embedding%type,
     p_settings  recall.settings
 )
 returns table (
@@ -18,7 +18,7 @@ returns table (
 language plpgsql
 stable
 parallel safe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 set plan_cache_mode = force_custom_plan
 set jit = off
 as $function$
@@ -31,8 +31,9 @@ begin
         select distinct on (u.session_id)
                u.session_id, u.content,
                case p_settings.embedding_model
-                   when u.embedding_model then 1 - (u.embedding <=> p_embedding)
-                   when u.next_embedding_model then 1 - (u.next_embedding <=> p_embedding)
+                   when u.embedding_model then 1 - recall._cosine_distance(u.embedding, p_embedding)
+                   when u.next_embedding_model
+                       then 1 - recall._cosine_distance(u.next_embedding, p_embedding)
                end as similarity
           from recall.session_summaries as u
          where u.user_id = p_user_id
@@ -72,5 +73,5 @@ begin
 end;
 $function$;
 
-comment on function recall._session_topics(uuid, text[], halfvec, recall.settings) is
+comment on function recall._session_topics is
     'Title and summary of each of a user''s sessions, compared with a query.';

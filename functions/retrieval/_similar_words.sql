@@ -17,7 +17,7 @@ language plpgsql
 stable
 parallel safe
 rows 10
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 as $function$
 declare
     v_most       constant integer := 500;
@@ -61,7 +61,8 @@ begin
           from (select distinct s.word from said as s) as v
          cross join unnest(v_ordinals) as w (ordinal)
          cross join lateral (
-                select word_similarity(p_words[w.ordinal], v.word)::double precision offset 0
+                select recall._word_similarity(p_words[w.ordinal], v.word)::double precision
+                offset 0
                ) as l (strength)
          where l.strength >= v_threshold
     )

@@ -3,7 +3,7 @@
 -- memories neither reads nor locks them.
 create or replace function recall._similarities(
     p_user_id    uuid,
-    p_embedding  halfvec,
+    p_embedding  recall.memory_embedding.embedding%type,
     p_memory_ids uuid[],
     p_settings   recall.settings
 )
@@ -14,13 +14,13 @@ returns table (
 language plpgsql
 stable
 parallel safe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 as $function$
 declare
     v_found integer;
 begin
     return query
-    select e.memory_id, 1 - (e.embedding <=> p_embedding)
+    select e.memory_id, 1 - recall._cosine_distance(e.embedding, p_embedding)
       from recall.memory_embedding as e
      where e.user_id         = p_user_id
        and e.memory_id       = any (p_memory_ids)
@@ -37,7 +37,7 @@ begin
     end if;
 
     return query
-    select e.memory_id, 1 - (e.embedding <=> p_embedding)
+    select e.memory_id, 1 - recall._cosine_distance(e.embedding, p_embedding)
       from recall.memory_embedding_ended as e
      where e.user_id         = p_user_id
        and e.memory_id       = any (p_memory_ids)
@@ -45,5 +45,5 @@ begin
 end;
 $function$;
 
-comment on function recall._similarities(uuid, halfvec, uuid[], recall.settings) is
+comment on function recall._similarities is
     'Cosine similarity of given memories that have vectors, including ended ones.';

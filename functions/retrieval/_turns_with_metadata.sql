@@ -10,7 +10,7 @@ returns recall.turn_keys
 language plpgsql
 stable
 parallel safe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 set plan_cache_mode = force_custom_plan
 set jit = off
 as $function$

@@ -13,7 +13,7 @@ returns recall.turn_keys
 language plpgsql
 stable
 parallel safe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 set enable_seqscan = off
 set enable_nestloop = off
 set jit = off

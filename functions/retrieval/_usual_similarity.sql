@@ -6,20 +6,20 @@
 -- above.
 create or replace function recall._usual_similarity(
     p_user_id   uuid,
-    p_embedding halfvec,
+    p_embedding recall.memory_embedding.embedding%type,
     p_settings  recall.settings
 )
 returns double precision
 language plpgsql
 stable
 parallel safe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 as $function$
 declare
     v_usual   double precision;
     v_vectors integer;
 begin
-    select sum(1 - (v.embedding <=> p_embedding)), count(*)
+    select sum(1 - recall._cosine_distance(v.embedding, p_embedding)), count(*)
       into v_usual, v_vectors
       from (
             select e.embedding
@@ -36,5 +36,5 @@ begin
 end;
 $function$;
 
-comment on function recall._usual_similarity(uuid, halfvec, recall.settings) is
+comment on function recall._usual_similarity is
     'The cosine that a query has with unrelated memories.';

@@ -20,7 +20,7 @@ returns table (
 language plpgsql
 stable
 parallel safe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 set enable_seqscan = off
 set enable_nestloop = off
 set jit = off

@@ -12,7 +12,7 @@ returns double precision[]
 language plpgsql
 stable
 parallel safe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 set enable_seqscan = off
 set jit = off
 as $function$

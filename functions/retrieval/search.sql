@@ -7,7 +7,7 @@
 create or replace function recall.search(
     p_user_id         uuid,
     p_query           text        default null,
-    p_query_embedding halfvec     default null,
+    p_query_embedding recall.memory_embedding.embedding%type default null,
     p_limit           integer     default 10,
     p_filter          jsonb       default '{}',
     p_as_of           timestamptz default null
@@ -17,7 +17,7 @@ language plpgsql
 stable
 parallel safe
 security definer
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 set plan_cache_mode = force_generic_plan
 set max_parallel_workers_per_gather = 0
 set enable_nestloop = off
@@ -26,7 +26,7 @@ set jit = off
 as $function$
 declare
     v_settings   recall.settings;
-    v_embedding  halfvec;
+    v_embedding  recall.memory_embedding.embedding%type;
     v_usual      double precision;
     v_forgetting double precision;
     v_found      recall.found_candidates;
@@ -46,7 +46,8 @@ begin
         perform recall._check_limit(p_limit);
         perform recall._check_embedding(p_query_embedding, 'p_query_embedding', v_settings);
         -- Variables: an expression would be evaluated for each comparison.
-        v_embedding  := subvector(p_query_embedding, 1, vector_dims(p_query_embedding));
+        v_embedding  := recall._subvector(p_query_embedding, 1,
+                                          recall._vector_dims(p_query_embedding));
         v_usual      := recall._usual_similarity(p_user_id, v_embedding, v_settings);
         v_forgetting := v_settings.freshness_decay_per_hour / 3600;
         if recall._active_memory_count(p_user_id) > v_settings.exact_search_limit then
@@ -76,7 +77,8 @@ begin
                    t.closeness, 0::double precision, 0::double precision, 0::double precision,
                    0::double precision, 0::double precision, 1::double precision
               from (
-                    select v.memory_id, v.embedding <=> v_embedding as distance
+                    select v.memory_id,
+                           recall._cosine_distance(v.embedding, v_embedding) as distance
                       from recall.memory_embedding as v
                      where v.user_id         = p_user_id
                        and v.embedding_model = v_settings.embedding_model
@@ -123,7 +125,7 @@ begin
 end;
 $function$;
 
-comment on function recall.search(uuid, text, halfvec, integer, jsonb, timestamptz) is
+comment on function recall.search is
     'Memories of the user for a text, a vector or both, best first; without both, the most '
     'important and recent. Filter: kinds, kinds_none, tiers, scopes, slots, tags_any, tags_all, '
     'provenance, source, source_session_id, agent_id, session_id, metadata, observed_after, '

@@ -7,7 +7,7 @@
 create or replace function recall.search_messages(
     p_user_id         uuid,
     p_query           text,
-    p_query_embedding halfvec default null,
+    p_query_embedding recall.memory_embedding.embedding%type default null,
     p_limit           integer default 10,
     p_filter          jsonb   default '{}'
 )
@@ -16,7 +16,7 @@ language plpgsql
 stable
 parallel safe
 security definer
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 set plan_cache_mode = force_generic_plan
 set max_parallel_workers_per_gather = 0
 set jit = off
@@ -51,7 +51,7 @@ begin
 end;
 $function$;
 
-comment on function recall.search_messages(uuid, text, halfvec, integer, jsonb) is
+comment on function recall.search_messages is
     'Turns of all sessions of a user, best first, with the parts that add up to the score. It '
     'finds turns that a worker''s embed job has indexed; an append enqueues the job. '
     'Filter: session_id, agent_id, since, until, roles, metadata (containment); asked_at (time of '

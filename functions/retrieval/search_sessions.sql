@@ -6,7 +6,7 @@
 create or replace function recall.search_sessions(
     p_user_id         uuid,
     p_query           text    default null,
-    p_query_embedding halfvec default null,
+    p_query_embedding recall.memory_embedding.embedding%type default null,
     p_limit           integer default 10
 )
 returns table (
@@ -27,7 +27,7 @@ language plpgsql
 stable
 parallel safe
 security definer
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 set plan_cache_mode = force_generic_plan
 set max_parallel_workers_per_gather = 0
 set jit = off
@@ -45,7 +45,8 @@ begin
     v_ranked   := recall._rank_sessions(
         p_user_id, p_query, v_words,
         -- A copy in memory: a value stored in a table would be fetched for each comparison.
-        subvector(p_query_embedding, 1, vector_dims(p_query_embedding)), p_limit, v_settings);
+        recall._subvector(p_query_embedding, 1, recall._vector_dims(p_query_embedding)), p_limit,
+        v_settings);
 
     return query
     select r.session_id, r.title, r.summary, r.topic_part + r.turn_part, r.similarity, r.lexical,
@@ -59,6 +60,6 @@ begin
 end;
 $function$;
 
-comment on function recall.search_sessions(uuid, text, halfvec, integer) is
+comment on function recall.search_sessions is
     'Sessions of a user by title, summary and best turn, best first; without a query the last '
     'active first, with score 0. turn_index, role and content are those of the best turn.';

@@ -9,7 +9,7 @@ returns boolean
 language plpgsql
 immutable
 parallel safe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 as $function$
 declare
     -- Value of a digit at an even position from the right, and at an odd one.

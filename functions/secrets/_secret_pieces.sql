@@ -14,7 +14,7 @@ returns table (
 language plpgsql
 immutable
 parallel safe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 as $function$
 declare
     v_cut    constant text := encode(sha256(convert_to(p_text, 'UTF8')), 'hex');

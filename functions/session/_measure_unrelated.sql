@@ -10,7 +10,7 @@ create or replace function recall._measure_unrelated(
 language plpgsql
 volatile
 parallel unsafe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 as $function$
 begin
     with some_user as materialized (
@@ -32,8 +32,9 @@ begin
                  limit 2
                ) as v
     )
-    select count(distinct a.user_id) + 1, avg(1 - (a.embedding <=> b.embedding)),
-           stddev_pop(1 - (a.embedding <=> b.embedding)), count(*)
+    select count(distinct a.user_id) + 1,
+           avg(1 - recall._cosine_distance(a.embedding, b.embedding)),
+           stddev_pop(1 - recall._cosine_distance(a.embedding, b.embedding)), count(*)
       into o_users, o_mean, o_deviation, o_pairs
       from sample as a
       join sample as b on a.user_id < b.user_id;

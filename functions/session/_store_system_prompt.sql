@@ -13,7 +13,7 @@ create or replace function recall._store_system_prompt(
 language plpgsql
 volatile
 parallel unsafe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 as $function$
 declare
     v_now timestamptz := clock_timestamp();

@@ -10,7 +10,7 @@ language plpgsql
 volatile
 parallel unsafe
 security definer
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 as $function$
 declare
     v_user_id   uuid := recall.user_id(p_external_id);

@@ -12,7 +12,7 @@ language plpgsql
 volatile
 parallel unsafe
 security definer
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 as $function$
 begin
     if p_kind is null or p_kind collate "C" !~ '^[a-z][a-z0-9_]{0,62}$' or p_description is null

@@ -13,7 +13,7 @@ language plpgsql
 volatile
 parallel unsafe
 security definer
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 as $function$
 begin
     if p_model_id is null or p_model_id = '' or p_context_window_size is null

@@ -9,7 +9,7 @@ returns uuid
 language plpgsql
 immutable
 parallel safe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 as $function$
 declare
     v_namespace constant bytea := uuid_send('5ba7c0de-7e11-4d2a-9c3b-70677265636c');

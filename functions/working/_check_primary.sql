@@ -7,7 +7,7 @@ returns void
 language plpgsql
 stable
 parallel safe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 as $function$
 begin
     if pg_is_in_recovery() then

@@ -95,40 +95,6 @@ comment on column recall.append_receipts.created_at is
     'End of the minute of the append, so that the BRIN index of purge_expired is written once a '
     'minute. Receipts are kept for settings.receipt_ttl.';
 
-create table if not exists recall.message_search (
-    user_id         uuid                not null,
-    session_id      uuid                not null,
-    turn_index      integer             not null,
-    message_id      uuid                not null,
-    role            recall.message_role not null,
-    created_at      timestamptz         not null,
-    search_vector   tsvector            not null,
-    embedding       halfvec,
-    embedding_model text                not null default '',
-    bits            bit varying         storage plain
-                                        generated always as (binary_quantize(embedding)) stored,
-    constraint message_search_pkey
-        primary key (user_id, session_id, turn_index, embedding_model)
-        include (created_at, role, bits),
-    constraint message_search_embedding_check check (embedding is null or embedding_model <> '')
-) partition by hash (user_id);
-
-comment on table recall.message_search is
-    'One narrow row for each searchable message, written off the request path by the embed job; a '
-    'second one while the embedding model changes, which searches skip until the switch.';
-comment on column recall.message_search.user_id is 'Owner.';
-comment on column recall.message_search.session_id is 'The session.';
-comment on column recall.message_search.turn_index is 'The message.';
-comment on column recall.message_search.message_id is 'Id of the message, as memories cite it.';
-comment on column recall.message_search.role is 'Role of the author.';
-comment on column recall.message_search.created_at is 'created_at of the message.';
-comment on column recall.message_search.search_vector is 'Words, in the user''s language.';
-comment on column recall.message_search.embedding is 'Vector of "name or role: text".';
-comment on column recall.message_search.embedding_model is
-    'Model for which the row was written, also where a text has no vector; empty: none.';
-comment on column recall.message_search.bits is
-    'Signs of the vector: a search of very many compares these first.';
-
 create table if not exists recall.message_words (
     user_id      uuid     not null,
     session_id   uuid     not null,

@@ -30,26 +30,3 @@ comment on column recall.items.ttl is 'Life after a write or a refresh; NULL: un
 comment on column recall.items.created_at is 'First write.';
 comment on column recall.items.updated_at is 'Last write.';
 comment on column recall.items.expires_at is 'End of its life; NULL: never.';
-
--- The type is vector without a length: an item has the vectors of the application, whose model and
--- length need not be those of the memories.
-create table if not exists recall.item_vectors (
-    user_id         uuid             not null,
-    namespace       text[] collate "C" not null,
-    key             text   collate "C" not null,
-    embedding_model text             not null,
-    path            text             not null,
-    embedding       vector           not null,
-    constraint item_vectors_pkey
-        primary key (user_id, namespace, key, embedding_model, path)
-) partition by hash (user_id);
-
-comment on table recall.item_vectors is 'Vectors of items, one for each indexed text of a value.';
-comment on column recall.item_vectors.user_id is 'Owner.';
-comment on column recall.item_vectors.namespace is 'Namespace of the item.';
-comment on column recall.item_vectors.key is 'Key of the item.';
-comment on column recall.item_vectors.embedding_model is
-    'Model of the vector, as the application names it.';
-comment on column recall.item_vectors.path is 'The text in the value, such as "text" or "tags.0".';
-comment on column recall.item_vectors.embedding is
-    'The vector. A search compares vectors of its model and length only.';

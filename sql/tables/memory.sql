@@ -143,51 +143,6 @@ comment on column recall.memory_store.check_at is
     'it too early, never too late. For an ended memory, when purge_expired may delete its '
     'vectors. Set by a trigger; NULL: never.';
 
--- Storage main: in a row as wide as a vector, PostgreSQL would move the model's name to TOAST, and
--- every reader would have to fetch it.
--- The sign bits are part of the primary key's index, so that a search of many vectors first scans a
--- tenth of the bytes, index-only. No further index must be written, planned and locked. They are
--- bit varying, since "bit" is one bit, and storage plain, to stay in the row.
--- A column has no number of dimensions: _check_embedding checks that of each model.
-create table if not exists recall.memory_embedding (
-    user_id         uuid    not null,
-    memory_id       uuid    not null,
-    embedding_model text    storage main not null,
-    embedding       halfvec not null,
-    bits            bit varying storage plain
-                    generated always as (binary_quantize(embedding)) stored,
-    constraint memory_embedding_pkey
-        primary key (user_id, memory_id, embedding_model) include (bits)
-) partition by hash (user_id);
-
-comment on table recall.memory_embedding is
-    'Vectors of active memories, stored inline in a narrow table; without a row a memory is not '
-    'embedded yet.';
-comment on column recall.memory_embedding.user_id is 'Owner.';
-comment on column recall.memory_embedding.memory_id is 'An active memory.';
-comment on column recall.memory_embedding.embedding_model is
-    'Model; vectors of two models can exist side by side.';
-comment on column recall.memory_embedding.embedding is 'The vector.';
-comment on column recall.memory_embedding.bits is
-    'Signs of the vector: a search of very many compares these first.';
-
-create table if not exists recall.memory_embedding_ended (
-    user_id         uuid        not null,
-    memory_id       uuid        not null,
-    embedding_model text        storage main not null,
-    embedding       halfvec     not null,
-    ended_at        timestamptz not null,
-    constraint memory_embedding_ended_pkey primary key (user_id, memory_id, embedding_model)
-) partition by hash (user_id);
-
-comment on table recall.memory_embedding_ended is
-    'Vectors of ended memories, read only for as_of and include_ended, and purged later.';
-comment on column recall.memory_embedding_ended.user_id is 'Owner.';
-comment on column recall.memory_embedding_ended.memory_id is 'An ended memory.';
-comment on column recall.memory_embedding_ended.embedding_model is 'Model.';
-comment on column recall.memory_embedding_ended.embedding is 'The vector.';
-comment on column recall.memory_embedding_ended.ended_at is 'When the memory ended.';
-
 create table if not exists recall.memory_events (
     user_id     uuid        not null,
     memory_id   uuid        not null,

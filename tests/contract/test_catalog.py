@@ -25,13 +25,7 @@ def test_function_bodies_pass_their_check(db: psycopg.Connection) -> None:
     """
     errors = []
     with db.transaction(force_rollback=True):
-        path = db.execute(
-            "select split_part(s, '=', 2) from pg_proc, unnest(proconfig) as s"
-            " where proname = '_check_user' and pronamespace = 'recall'::regnamespace"
-            " and s like 'search\\_path=%'"
-        ).fetchone()
-        assert path is not None
-        db.execute("select set_config('search_path', %s, true)", path)
+        db.execute(schema.read_file("sql/extension_path.sql").encode())
         db.execute("set local check_function_bodies = on")
         for file in schema.install_files():
             if not file.name.startswith("functions/"):

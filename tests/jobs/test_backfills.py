@@ -20,7 +20,7 @@ insert into recall.backfills (backfill, migration, table_name)
 values ('turns', '0001_add_turns', 'append_receipts');
 create function recall._backfill_turns(
     p_user_id uuid, p_position jsonb, p_limit integer, out o_done integer, out o_position jsonb)
-language plpgsql set search_path from current as $$
+language plpgsql set search_path to pg_catalog, recall, pg_temp as $$
 begin
     with due as (
         select r.request_id from recall.append_receipts as r

@@ -108,16 +108,25 @@ def test_health_reports_a_dead_job(db: Connection, user: uuid.UUID) -> None:
     assert finding(db, "dead_jobs")[0] == "ok"
 
 
-def test_anybody_may_create_where_the_functions_look(db: Connection) -> None:
-    home = value(
-        db,
-        "select n.nspname from pg_extension as e join pg_namespace as n on n.oid = e.extnamespace"
-        " where e.extname = 'vector'",
-    )
-    db.execute(f"grant create on schema {home} to public".encode())
-    found = finding(db, "search_path")
-    assert found[0] == "warn"
-    assert found[2] == f"Its owner runs: revoke create on schema {home} from public;"
+def test_health_fails_for_each_role_that_may_create_where_the_functions_look(
+    db: Connection,
+) -> None:
+    assert finding(db, "search_path")[0] == "ok"
+    with db.transaction(force_rollback=True):
+        db.execute("create role sneaky; grant create on schema recall to sneaky, public")
+        status, detail, hint = finding(db, "search_path")
+        assert (status, detail[:17]) == ("fail", "PUBLIC, sneaky ma")
+        assert hint == "Its owner runs: revoke create on schema recall from PUBLIC, sneaky;"
+        db.execute(hint.removeprefix("Its owner runs: ").encode())
+        assert finding(db, "search_path")[0] == "ok"
+
+
+def test_health_fails_for_a_function_with_another_search_path(db: Connection) -> None:
+    with db.transaction(force_rollback=True):
+        db.execute("alter function recall.user_id(text) set search_path to public")
+        status, detail, hint = finding(db, "search_path")
+        assert (status, hint) == ("fail", "Run the installer again.")
+        assert detail == "another search path is set for user_id(text)"
 
 
 def test_dropped_text_search_configuration_is_named(db: Connection) -> None:

@@ -34,7 +34,7 @@ create or replace function recall._backfill_turns(
 language plpgsql
 volatile
 parallel unsafe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 as $function$
 declare
     v_last  uuid;

@@ -17,6 +17,7 @@ import psycopg
 import pytest
 from psycopg import conninfo, sql
 
+from pgrecall import schema
 from pgrecall.schema import InstallError
 from support import (
     append,
@@ -70,7 +71,7 @@ RETIRED_TRIGGER = """
 create or replace function recall._retired_guard()
 returns trigger
 language plpgsql
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 as $function$
 begin
     return new;
@@ -548,3 +549,21 @@ def kill_after(dsn: str, steps: list[str]) -> None:
     assert process.stdout.readline() == "here\n"
     process.kill()
     process.wait()
+
+
+def test_upgrade_names_the_schema_of_a_language_beside_the_extensions(empty_dsn: str) -> None:
+    """Functions of release 0.1.0 found it, since its schema was on their search path."""
+    with psycopg.connect(empty_dsn, autocommit=True) as conn:
+        conn.execute("create extension vector; create extension pg_trgm")
+        conn.execute("create text search configuration mine (copy = pg_catalog.german)")
+        schema.install(conn, embedding_dimensions=4, hash_partitions=1)
+        user = uuid.uuid4()
+        call(conn, "remember", p_user_id=user, p_content="Ada trinkt Tee.")
+        conn.execute("update recall.settings set language = 'mine'")
+        conn.execute("""update recall.users set overrides = '{"language": "mine"}'""")
+        schema.install(conn)
+        home = value(conn, "select current_schema()")
+        assert value(conn, "select language from recall.settings") == f"{home}.mine"
+        assert value(conn, "select overrides from recall.users") == {"language": f"{home}.mine"}
+        call(conn, "remember", p_user_id=user, p_content="Ada mag Tulpen.")
+        assert call(conn, "search", p_user_id=user, p_query="Tulpe")

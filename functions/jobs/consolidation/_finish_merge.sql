@@ -11,12 +11,12 @@ returns boolean
 language plpgsql
 volatile
 parallel unsafe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 as $function$
 declare
     v_settings   recall.settings := recall._settings(p_job.user_id);
     v_merges     jsonb;
-    v_embeddings halfvec[];
+    v_embeddings recall.memory_embedding.embedding%type[];
     v_merge      jsonb;
 begin
     perform recall._check_candidates((

@@ -12,12 +12,12 @@ returns boolean
 language plpgsql
 volatile
 parallel unsafe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 as $function$
 declare
     v_settings  recall.settings := recall._settings(p_job.user_id);
     v_content   jsonb           := nullif(p_result -> 'content', 'null');
-    v_embedding halfvec         := p_job.vectors[1];
+    v_embedding recall.memory_embedding.embedding%type := p_job.vectors[1];
     v_episodes  recall.memory_store[];
     v_known     recall.memory_store;
 begin

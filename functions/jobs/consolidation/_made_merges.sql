@@ -14,7 +14,7 @@ create or replace function recall._made_merges(
 language plpgsql
 immutable
 parallel safe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 as $function$
 declare
     v_shown constant integer := jsonb_array_length(p_keep -> 'memories');

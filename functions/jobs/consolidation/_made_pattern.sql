@@ -9,7 +9,7 @@ returns jsonb
 language plpgsql
 immutable
 parallel safe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 as $function$
 declare
     v_sentence  constant text collate pg_c_utf8 := recall._clean_line(p_said ->> 'pattern', 500);

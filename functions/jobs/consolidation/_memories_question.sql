@@ -14,7 +14,7 @@ returns jsonb
 language plpgsql
 stable
 parallel safe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 as $function$
 declare
     v_sealed constant boolean := (p_work -> 'is_sealed')::boolean;

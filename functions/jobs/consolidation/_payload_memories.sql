@@ -7,7 +7,7 @@ returns uuid[]
 language plpgsql
 immutable
 parallel safe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 as $function$
 begin
     if not recall._is_uuid_list(p_payload -> 'memory_ids') then

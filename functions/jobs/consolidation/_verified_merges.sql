@@ -10,7 +10,7 @@ create or replace function recall._verified_merges(
 language plpgsql
 immutable
 parallel safe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 as $function$
 begin
     if array(select (c.item ->> 'text')::integer

@@ -11,7 +11,7 @@ returns jsonb
 language plpgsql
 stable
 parallel safe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 as $function$
 declare
     v_turns      jsonb := recall._turns_json(p_session, p_from_turn + 1, p_through_turn);

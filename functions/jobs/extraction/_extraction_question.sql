@@ -11,7 +11,7 @@ returns jsonb
 language plpgsql
 stable
 parallel safe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 as $function$
 declare
     v_limits   constant jsonb   := jsonb '{"user": 8000, "assistant": 1200, "tool": 500}';

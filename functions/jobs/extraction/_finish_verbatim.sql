@@ -12,14 +12,14 @@ returns boolean
 language plpgsql
 volatile
 parallel unsafe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 as $function$
 declare
     v_settings   recall.settings := recall._settings(p_job.user_id);
     v_through    constant integer := (p_result ->> 'through_turn')::integer;
     v_session    recall.sessions;
     v_candidates jsonb;
-    v_embeddings halfvec[];
+    v_embeddings recall.memory_embedding.embedding%type[];
 begin
     perform recall._lock_user_and_bump_revision(p_job.user_id);
     v_session := recall._lock_session(p_job.user_id, p_job.session_id);

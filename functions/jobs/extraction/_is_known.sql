@@ -1,14 +1,14 @@
 -- Tell whether an active memory has the same text as a candidate, or nearly the same.
 create or replace function recall._is_known(
     p_memory    recall.memory_store,
-    p_embedding halfvec,
+    p_embedding recall.memory_embedding.embedding%type,
     p_settings  recall.settings
 )
 returns boolean
 language plpgsql
 stable
 parallel safe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 as $function$
 begin
     return exists (
@@ -22,5 +22,5 @@ begin
 end;
 $function$;
 
-comment on function recall._is_known(recall.memory_store, halfvec, recall.settings) is
+comment on function recall._is_known is
     'Whether SQL alone settles a candidate: an active memory has the same or nearly the same text.';

@@ -10,7 +10,7 @@ returns boolean
 language plpgsql
 stable
 parallel safe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 as $function$
 declare
     v_text     text := translate(lower(normalize(left(p_text, 4000), nfkc) collate pg_c_utf8),

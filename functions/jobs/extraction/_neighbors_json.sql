@@ -1,13 +1,13 @@
 -- Return the active memories most similar to a candidate, by its vector or else by its words.
 create or replace function recall._neighbors_json(
     p_memory    recall.memory_store,
-    p_embedding halfvec
+    p_embedding recall.memory_embedding.embedding%type
 )
 returns jsonb
 language plpgsql
 stable
 parallel safe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 as $function$
 declare
     v_neighbors  constant integer := 5;
@@ -33,6 +33,6 @@ begin
 end;
 $function$;
 
-comment on function recall._neighbors_json(recall.memory_store, halfvec) is
+comment on function recall._neighbors_json is
     'Neighbors that the consolidate request shows beside a candidate: memory_id, content, kind, '
     'observed_at.';

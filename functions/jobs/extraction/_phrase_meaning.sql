@@ -8,7 +8,7 @@ create or replace function recall._phrase_meaning(
 language plpgsql
 stable
 parallel safe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 as $function$
 declare
     v_count constant integer := least(8, cardinality(p_words));

@@ -4,19 +4,19 @@
 create or replace function recall._undecided_candidates(
     p_session  recall.sessions,
     p_made     jsonb,
-    p_vectors  halfvec[],
+    p_vectors  recall.jobs.vectors%type,
     p_settings recall.settings
 )
 returns jsonb
 language plpgsql
 stable
 parallel safe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 as $function$
 declare
     v_count      constant integer := jsonb_array_length(p_made -> 'candidates');
     v_candidates jsonb;
-    v_embeddings halfvec[];
+    v_embeddings recall.memory_embedding.embedding%type[];
     v_memory     recall.memory_store;
     v_neighbors  jsonb;
     v_goals      uuid[];
@@ -63,6 +63,5 @@ begin
 end;
 $function$;
 
-comment on function recall._undecided_candidates(recall.sessions, jsonb, halfvec[],
-    recall.settings) is
+comment on function recall._undecided_candidates is
     'Candidates of an extraction that a model has to decide about, each with similar memories.';

@@ -7,7 +7,7 @@ returns recall.maintenance_tasks
 language plpgsql
 stable
 parallel safe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 as $function$
 declare
     v_task recall.maintenance_tasks;

@@ -11,7 +11,7 @@ returns jsonb
 language plpgsql
 volatile
 parallel unsafe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 set lock_timeout = '2s'
 as $function$
 declare

@@ -8,7 +8,7 @@ returns bigint
 language plpgsql
 stable
 parallel safe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 as $function$
 begin
     return (select count(*) from recall._unmigrated_texts(p_user_id, p_model, 9223372036854775807));

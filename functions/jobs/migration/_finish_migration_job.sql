@@ -11,14 +11,14 @@ returns void
 language plpgsql
 volatile
 parallel unsafe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 set plan_cache_mode = force_custom_plan
 as $function$
 declare
     v_user_id   constant uuid     := p_job.user_id;
     v_model     constant text     := p_job.payload ->> 'mode';
     v_done      constant jsonb    := coalesce(p_job.work #> '{made,done}', '[]');
-    v_vectors   constant halfvec[] := p_job.vectors;
+    v_vectors   constant recall.memory_embedding.embedding%type[] := p_job.vectors;
     v_migration recall.embedding_migrations;
     v_sessions  uuid[];
 begin

@@ -4,7 +4,7 @@ returns recall.embedding_migrations
 language plpgsql
 stable
 parallel safe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 as $function$
 declare
     v_migration recall.embedding_migrations;

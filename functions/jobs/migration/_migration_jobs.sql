@@ -9,7 +9,7 @@ create or replace function recall._migration_jobs(
 language plpgsql
 stable
 parallel safe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 as $function$
 begin
     select count(*) filter (where j.state = 'ready'),

@@ -14,7 +14,7 @@ language plpgsql
 volatile
 parallel unsafe
 security definer
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 as $function$
 declare
     v_last       recall.embedding_migrations;

@@ -8,7 +8,7 @@ returns integer
 language plpgsql
 stable
 parallel safe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 as $function$
 begin
     return least(p_wanted, recall._model_window(p_work, p_purpose) / 4);

@@ -9,7 +9,7 @@ create or replace function recall._leading_lines(
 language plpgsql
 immutable
 parallel safe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 as $function$
 declare
     v_line   jsonb;

@@ -11,7 +11,7 @@ create or replace function recall._message_line(
 language plpgsql
 immutable
 parallel safe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 as $function$
 declare
     v_role   constant text    := p_message ->> 'role';

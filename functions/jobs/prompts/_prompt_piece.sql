@@ -12,7 +12,7 @@ returns jsonb
 language plpgsql
 immutable
 parallel safe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 as $function$
 declare
     v_tags constant text := '<(?=\s*/?\s*(?:conversation|summary|profile|candidates|memories|'

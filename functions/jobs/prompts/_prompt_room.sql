@@ -10,7 +10,7 @@ returns integer
 language plpgsql
 stable
 parallel safe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 as $function$
 declare
     -- for the framing of messages, and for the complaint after a malformed answer

@@ -7,7 +7,7 @@ returns void
 language plpgsql
 immutable
 parallel safe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 as $function$
 begin
     if p_lease is null or p_lease <= interval '0' or p_lease > interval '1000 years' then

@@ -12,7 +12,7 @@ returns uuid
 language plpgsql
 volatile
 parallel unsafe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 as $function$
 declare
     v_token uuid := gen_random_uuid();

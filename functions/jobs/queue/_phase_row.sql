@@ -9,7 +9,7 @@ returns recall.job_phases
 language plpgsql
 volatile
 parallel unsafe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 as $function$
 declare
     v_prompt     constant integer := coalesce((p_span ->> 'prompt_tokens')::integer, 0);

@@ -8,7 +8,7 @@ returns recall.job_phases[]
 language plpgsql
 volatile
 parallel unsafe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 as $function$
 declare
     v_rows recall.job_phases[] := '{}'::recall.job_phases[];

@@ -11,7 +11,7 @@ returns jsonb
 language plpgsql
 volatile
 parallel unsafe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 as $function$
 declare
     v_run_at constant timestamptz := coalesce(p_run_at, clock_timestamp());

@@ -10,7 +10,7 @@ returns jsonb
 language plpgsql
 volatile
 parallel unsafe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 as $function$
 declare
     v_is_final constant boolean := coalesce(p_work #> '{failure,is_final}' = 'true', false);

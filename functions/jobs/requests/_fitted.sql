@@ -11,7 +11,7 @@ create or replace function recall._fitted(
 language plpgsql
 immutable
 parallel safe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 as $function$
 declare
     v_types constant jsonb := p_schema -> 'type';  -- a string, or an array of strings

@@ -8,7 +8,7 @@ returns integer
 language plpgsql
 stable
 parallel safe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 as $function$
 declare
     v_model constant text := recall._chat_model(p_work, p_purpose);

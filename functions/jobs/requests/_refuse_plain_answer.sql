@@ -11,7 +11,7 @@ returns void
 language plpgsql
 stable
 parallel safe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 as $function$
 declare
     v_words constant jsonb := jsonb_path_query_array(p_question -> 'schema', '$.**.enum[*]');

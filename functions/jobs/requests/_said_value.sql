@@ -10,7 +10,7 @@ create or replace function recall._said_value(
 language plpgsql
 immutable
 parallel safe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 as $function$
 declare
     -- Longer answers are not parsed: no step asks for a twentieth of this.

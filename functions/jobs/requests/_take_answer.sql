@@ -5,12 +5,12 @@ create or replace function recall._take_answer(
     p_work   jsonb,
     p_answer jsonb,
     out o_work    jsonb,
-    out o_vectors halfvec[]
+    out o_vectors recall.jobs.vectors%type
 )
 language plpgsql
 stable
 parallel safe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 as $function$
 declare
     v_question constant jsonb := p_work -> 'question';
@@ -67,5 +67,5 @@ begin
 end;
 $function$;
 
-comment on function recall._take_answer(jsonb, jsonb) is
+comment on function recall._take_answer is
     'State of a job after an answer: said, complaint or failure, and the span of the answer.';

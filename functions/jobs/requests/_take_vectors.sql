@@ -7,12 +7,12 @@ create or replace function recall._take_vectors(
     p_work   jsonb,
     p_answer jsonb,
     out o_work    jsonb,
-    out o_vectors halfvec[]
+    out o_vectors recall.jobs.vectors%type
 )
 language plpgsql
 stable
 parallel safe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 as $function$
 declare
     v_wanted  constant integer := (p_work #>> '{question,count}')::integer;
@@ -44,5 +44,5 @@ exception when sqlstate 'RC004' then
 end;
 $function$;
 
-comment on function recall._take_vectors(jsonb, jsonb) is
+comment on function recall._take_vectors is
     'State of a job after a batch of vectors; a failure when they are invalid.';

@@ -10,7 +10,7 @@ returns jsonb
 language plpgsql
 stable
 parallel safe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 as $function$
 declare
     v_settings recall.settings := recall._settings(p_user_id);

@@ -7,7 +7,7 @@ returns jsonb
 language plpgsql
 stable
 parallel safe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 as $function$
 declare
     v_limits constant jsonb   := jsonb '{"user": 2000, "assistant": 800, "tool": 200}';

@@ -14,7 +14,7 @@ returns jsonb
 language plpgsql
 stable
 parallel safe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 as $function$
 declare
     -- A model may use twice the target's tokens before its answer is cut off.

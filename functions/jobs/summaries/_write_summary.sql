@@ -6,7 +6,7 @@ create or replace function recall._write_summary(
     p_from_turn     integer,
     p_to_turn       integer,
     p_content       text,
-    p_embedding     halfvec,
+    p_embedding     recall.memory_embedding.embedding%type,
     p_source_tokens bigint default null,
     p_made_by       jsonb  default null
 )
@@ -14,7 +14,7 @@ returns void
 language plpgsql
 volatile
 parallel unsafe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 as $function$
 declare
     v_id        uuid        := recall.uuidv7();
@@ -46,6 +46,5 @@ begin
 end;
 $function$;
 
-comment on function recall._write_summary(recall.sessions, text, integer, integer, text, halfvec,
-    bigint, jsonb) is
+comment on function recall._write_summary is
     'Store a session''s new summary of a kind and end the one before.';

@@ -7,7 +7,7 @@ returns integer
 language plpgsql
 stable
 parallel safe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 as $function$
 begin
     return least(recall._model_window(p_work, 'embed')::bigint * 3, 1000000);

@@ -12,10 +12,10 @@ returns void
 language plpgsql
 volatile
 parallel unsafe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 as $function$
 declare
-    v_embedding constant halfvec := p_job.vectors[p_place];
+    v_embedding constant recall.memory_embedding.embedding%type := p_job.vectors[p_place];
 begin
     if v_embedding is not null and exists (
         select from recall.memory_store as m

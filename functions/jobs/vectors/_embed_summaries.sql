@@ -3,14 +3,14 @@
 create or replace function recall._embed_summaries(
     p_user_id  uuid,
     p_texts    jsonb,
-    p_vectors  halfvec[],
+    p_vectors  recall.jobs.vectors%type,
     p_settings recall.settings
 )
 returns void
 language plpgsql
 volatile
 parallel unsafe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 set plan_cache_mode = force_custom_plan
 as $function$
 begin
@@ -25,5 +25,5 @@ begin
 end;
 $function$;
 
-comment on function recall._embed_summaries(uuid, jsonb, halfvec[], recall.settings) is
+comment on function recall._embed_summaries is
     'Store late vectors of a user''s live summaries.';

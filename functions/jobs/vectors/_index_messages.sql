@@ -5,14 +5,14 @@ create or replace function recall._index_messages(
     p_session  recall.sessions,
     p_through  integer,
     p_texts    jsonb,
-    p_vectors  halfvec[],
+    p_vectors  recall.jobs.vectors%type,
     p_settings recall.settings
 )
 returns boolean
 language plpgsql
 volatile
 parallel unsafe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 set plan_cache_mode = force_custom_plan
 as $function$
 declare
@@ -55,6 +55,5 @@ begin
 end;
 $function$;
 
-comment on function recall._index_messages(recall.sessions, integer, jsonb, halfvec[],
-    recall.settings) is
+comment on function recall._index_messages is
     'Make a session''s messages searchable up to a turn, with the vectors of an embed job.';

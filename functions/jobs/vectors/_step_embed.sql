@@ -9,7 +9,7 @@ returns jsonb
 language plpgsql
 stable
 parallel safe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 as $function$
 declare
     v_batch constant integer := coalesce((p_work #>> '{worker,embed_batch}')::integer, 64);

@@ -2,12 +2,12 @@
 -- p_texts names the texts ("memories <id>"); null stands for a text without a vector.
 create or replace function recall._text_vectors(
     p_texts   jsonb,
-    p_vectors halfvec[],
+    p_vectors recall.jobs.vectors%type,
     p_kind    text
 )
 returns table (
     id        text,
-    embedding halfvec
+    embedding recall.memory_embedding.embedding%type
 )
 language sql
 immutable
@@ -18,5 +18,5 @@ begin atomic
      where split_part(t.name, ' ', 1) = p_kind;
 end;
 
-comment on function recall._text_vectors(jsonb, halfvec[], text) is
+comment on function recall._text_vectors is
     'Vectors of an embed job for messages, memories or summaries, by their ids.';

@@ -1,6 +1,6 @@
 -- Return embedding_model for a result when each text has a vector; otherwise an empty object.
 create or replace function recall._vectors_result(
-    p_vectors  halfvec[],
+    p_vectors  recall.jobs.vectors%type,
     p_count    integer,
     p_settings recall.settings
 )
@@ -14,5 +14,5 @@ as $function$
                 else jsonb '{}' end;
 $function$;
 
-comment on function recall._vectors_result(halfvec[], integer, recall.settings) is
+comment on function recall._vectors_result is
     'The embedding_model of a step''s result; empty when some vectors are missing.';

@@ -3,7 +3,7 @@
 -- stored.
 create or replace function recall._vectors_wanted(
     p_work    jsonb,
-    p_vectors halfvec[],
+    p_vectors recall.jobs.vectors%type,
     p_texts   jsonb
 )
 returns jsonb
@@ -23,5 +23,5 @@ as $function$
     end;
 $function$;
 
-comment on function recall._vectors_wanted(jsonb, halfvec[], jsonb) is
+comment on function recall._vectors_wanted is
     'Question for vectors of texts; NULL when all exist, or none can be had.';
