@@ -104,6 +104,7 @@ select current_setting('recall.due_0005') as is_due \gset
 \ir ../functions/common/_has_session.sql
 \ir ../functions/common/_is_distributed.sql
 \ir ../functions/common/_delegated_identity.sql
+\ir ../functions/common/_id_in_name.sql
 \ir ../functions/common/_identity.sql
 \ir ../functions/common/_is_calendar_time.sql
 \ir ../functions/common/_is_uuid_list.sql

@@ -24,6 +24,7 @@ as $function$
 declare
     v_counts   jsonb;
     v_user     jsonb;
+    v_name     text;
     v_settings recall.settings;
     v_created  timestamptz;
 begin
@@ -41,6 +42,16 @@ begin
     perform recall._check_import_values(p_document);
 
     v_user := coalesce(p_document #> '{tables,users,0}', '{}');
+    v_name := v_user ->> 'external_id';
+    if recall._id_in_name(v_name) = p_user_id then
+        v_name := null;  -- an id, which release 0.1.0 stored in place of a name
+    elsif v_name is not null and recall.user_id(v_name) <> p_user_id then
+        raise exception using
+            errcode = 'RC003',
+            message = format('p_document: %L is the name of another user than %s',
+                             left(v_name, 80), p_user_id),
+            hint    = 'Pass what recall.export_user returned, as it was.';
+    end if;
     perform recall._import_keys(p_user_id, p_document);
 
     begin
@@ -76,7 +87,7 @@ begin
     end if;
     update recall.users as u
        set created_at          = least(u.created_at, v_created),
-           external_id         = coalesce(u.external_id, v_user ->> 'external_id'),
+           external_id         = coalesce(u.external_id, v_name),
            metadata            = coalesce(v_user -> 'metadata', '{}') || u.metadata,
            active_memory_count = (
                select count(*)

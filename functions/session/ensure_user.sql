@@ -1,6 +1,8 @@
 -- Create a user unless they exist, and return their UUID.
 -- Later calls merge metadata into the stored object.
--- Raises  RC003 empty text, or metadata is not an object.
+-- A UUIDv8 is no name, because another name may give it. Only as the id of the transaction's user
+-- (recall.user_id), or of a user who has no name, it is accepted.
+-- Raises  RC003 empty text, a UUIDv8, or metadata is not an object.
 create or replace function recall.ensure_user(
     p_external_id text,
     p_metadata    jsonb default '{}'
@@ -13,9 +15,23 @@ security definer
 set search_path to pg_catalog, recall, pg_temp
 as $function$
 declare
-    v_user_id   uuid := recall.user_id(p_external_id);
+    v_user_id   uuid := recall._id_in_name(p_external_id);
     v_is_sealed boolean;
 begin
+    if v_user_id is null then
+        v_user_id := recall.user_id(p_external_id);
+    else
+        -- The name of an encrypted user is not stored, so that user may have one.
+        if recall._identity() is distinct from v_user_id::text and not exists (
+            select from recall.users as u
+             where u.user_id = v_user_id
+               and u.external_id is null
+               and not u.is_sealed
+        ) then
+            perform recall.user_id(p_external_id);  -- raises
+        end if;
+        p_external_id := null;
+    end if;
     perform recall._check_json(p_metadata, 'p_metadata');
     perform recall._check_user(v_user_id);
     perform recall._check_metadata(p_metadata);
@@ -37,4 +53,4 @@ $function$;
 
 comment on function recall.ensure_user(text, jsonb) is
     'Create a user unless they exist, and return their UUID. Metadata is merged. RC003: an empty '
-    'text, or metadata is not an object.';
+    'text, a UUIDv8 that may be the id of another name, or metadata is not an object.';

@@ -7,7 +7,9 @@ import time
 from contextlib import suppress
 from uuid import UUID, uuid5
 
-__all__ = ["new_uuid", "session_uuid"]
+from pgrecall.errors import InvalidInputError
+
+__all__ = ["id_or_name", "new_uuid", "session_uuid"]
 
 
 def new_uuid(milliseconds: int | None = None) -> UUID:
@@ -23,14 +25,37 @@ def new_uuid(milliseconds: int | None = None) -> UUID:
     return UUID(int=number & ~(0x3 << 62) | 0x2 << 62)  # the variant
 
 
+def id_or_name(text: str) -> str | UUID:
+    """Return what an operator names a user or session by: a text, or an id that we make of texts.
+
+    Such an id is no name for applications, which pass it as a UUID.
+    """
+    with suppress(ValueError):
+        found = UUID(text)
+        if found.version in (5, 8) and str(found) == text.lower():
+            return found
+    return text
+
+
 def session_uuid(user_id: UUID, name: str | UUID) -> UUID:
     """Return the id of a user's session that is called by a name.
 
     A text that is a UUID is that UUID; any other becomes the UUIDv5 of the user's id and the name,
     so that two users' sessions of one name stay two.
+
+    Raises:
+        InvalidInputError: the name is a UUIDv5, and would name the session of another name.
     """
     if isinstance(name, UUID):
         return name
-    with suppress(ValueError):
-        return UUID(name)
-    return uuid5(user_id, name)
+    try:
+        session_id = UUID(name)
+    except ValueError:
+        return uuid5(user_id, name)
+    if session_id.version == 5:
+        raise InvalidInputError(
+            f"{name} is a UUID of version 5, which is no name of a session",
+            hint="It may be the id of a session with a name: pass that name. "
+            "Pass an id as uuid.UUID.",
+        )
+    return session_id

@@ -45,6 +45,11 @@ UNSET: Final = Unset.UNSET
 
 _VECTORS = {"halfvec", "halfvec[]"}
 USER = "nullif(set_config('recall.user_id', %(user_id)s::uuid::text, true), '')::uuid"
+# the user of `ensure_user`, by id or by the name, becomes that of the transaction
+_NAMED_USER = (
+    "%(external_id)s::text || left(set_config('recall.user_id', coalesce("
+    "%(user_id)s::uuid, recall.user_id(%(external_id)s::text))::text, true), 0)"
+)
 # sets the model, too, and appends nothing to the user
 _MODEL = "::text || left(set_config('recall.embedding_model', %(its_model)s, true), 0)"
 
@@ -76,6 +81,8 @@ class Call:
     @classmethod
     def of(cls, function: str, **arguments: Any) -> Call:
         """Make the call of `recall.<function>`; the arguments are named without their `p_`."""
+        if function == "ensure_user":  # names the user of the transaction by name or id
+            arguments.setdefault("user_id", None)
         given = {name: value for name, value in arguments.items() if value is not UNSET}
         text, types = _prepared(function, tuple(given))
         parameters = {name: _parameter(name, value, types[name]) for name, value in given.items()}
@@ -147,19 +154,26 @@ def _prepared(function: str, names: tuple[str, ...]) -> tuple[bytes, dict[str, s
     elsewhere. Vectors are sent in binary, which carries their type: the extension may live in any
     schema. The user becomes that of the transaction, too, before the function is called.
     """
-    types = SIGNATURES.get(function)
-    if types is None:
+    taken = SIGNATURES.get(function)
+    if taken is None:
         raise TypeError(f"there is no function recall.{function}")
+    types = {"user_id": "uuid", **taken} if function == "ensure_user" else taken
     if unknown := sorted({*names} - types.keys()):
         raise TypeError(f"recall.{function} takes no {unknown[0]}")
-    arguments = ", ".join(f"p_{name} => {_placeholder(name, types[name])}" for name in names)
+    arguments = ", ".join(
+        f"p_{name} => {_placeholder(function, name, taken[name])}"
+        for name in names
+        if name in taken
+    )
     # names of ours, never a value
     return f"select * from recall.{function}({arguments})".encode(), types  # noqa: S608
 
 
-def _placeholder(name: str, kind: str) -> str:
+def _placeholder(function: str, name: str, kind: str) -> str:
     if name == "user_id":
         return USER
+    if function == "ensure_user" and name == "external_id":
+        return _NAMED_USER
     return f"%({name})b" if kind in _VECTORS else f"%({name})s::{kind}"
 
 

@@ -182,7 +182,7 @@ calls as (
                  from unnest(f.names) with ordinality as n (name, place)
                 order by n.place), ', ')) as remote,
            case f.mode when 'user' then '$' || f.user_place + f.first
-                       when 'ensure_user' then 'recall.user_id($2)'
+                       when 'ensure_user' then 'recall_proxy.user_of($2)'
                        else 'null' end as remote_user
       from (
             select g.*,
@@ -224,7 +224,7 @@ $body$, case when c.name in ('forget_user', 'forget_session', 'clear_session', '
              when c.is_set then 'return query select * from ' || c.call
              else 'return ' || c.call end,
         case when c.is_set or c.is_void then ' return;' else '' end,
-        case c.mode when 'user' then 'p_user_id' else 'recall.user_id(p_external_id)' end)
+        case c.mode when 'user' then 'p_user_id' else 'recall_proxy.user_of(p_external_id)' end)
            when c.mode = 'any' then format($body$
 declare
     v_shard   integer;
@@ -476,6 +476,7 @@ statements (place, name, statement) as (
             'grant usage on schema recall, recall_proxy to %I; '
             'grant usage on foreign server recall to %I; '
             'grant execute on function recall_proxy.shard_of(uuid), recall_proxy.settings(), '
+            'recall_proxy.user_of(text), '
             'recall_proxy.list_shards(), recall_proxy.ping(integer), recall_proxy.check_shards(), '
             'recall_proxy.reachable_shards(), recall_proxy.is_unreachable(text, text), '
             'recall_proxy.check_canceled(text, text), '

@@ -107,6 +107,27 @@ return (get_byte(sha256(uuid_send(p_user_id)), 0) << 2)
 
 comment on function recall_proxy.slot_of(uuid) is 'Slot of a user, 0 to 1023.';
 
+-- Return the user that ensure_user creates. The shard decides whether a UUIDv8 may be a name.
+create or replace function recall_proxy.user_of(
+    p_external_id text
+)
+returns uuid
+language plpgsql
+immutable
+parallel safe
+set search_path to pg_catalog, pg_temp
+as $function$
+begin
+    if p_external_id collate "C"
+       ~* '^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$' then
+        return p_external_id::uuid;
+    end if;
+    return recall.user_id(p_external_id);
+end;
+$function$;
+
+comment on function recall_proxy.user_of(text) is 'The user that ensure_user creates.';
+
 -- Return the number of the shard on which a user lives.
 -- Reading recall_proxy.slots locks the table until the end of the transaction. So a change of slots
 -- waits for calls that have read it, and later calls see the change.

@@ -1092,3 +1092,28 @@ def test_roles_lists_the_members_of_each_role(cli: Cli, db: psycopg.Connection) 
         statements = cli("roles", "--sql").out
         assert f"create role {reader} nologin" in statements
         assert f"grant {reader} to {login['user']} with admin false" in statements
+
+
+def test_id_of_a_name_is_an_id_for_the_operator(cli: Cli, tmp_path: Path) -> None:
+    """The commands print ids; a name in a file is no id."""
+    ada = f"ada-{uuid.uuid4()}"
+    line = {"session": "diary", "role": "user", "content": "I like tea very much indeed."}
+    messages = tmp_path / "messages.jsonl"
+    messages.write_text(json.dumps({"user": ada, **line}))
+    assert cli("import", messages, "--no-embedding").code == 0
+    assert cli("memories", "add", "Likes tea", "--user", ada, "--no-embedding").code == 0
+    with AgentMemory.connect(os.environ["PGRECALL_DSN"], embedder=False) as memory:
+        user = memory.users.id(ada)
+        session = memory.sessions.list(ada)[0].session_id
+    for name in (ada, user, str(user).upper()):
+        [found] = cli("memories", "list", "--user", name, "--json").json
+        assert found["content"] == "Likes tea"
+        for chosen in ("diary", session):
+            done = cli("context", "tea?", "--user", name, "--session", chosen, "--no-embedding")
+            assert (done.code, "very much indeed" in done.out) == (0, True), done.err
+    messages.write_text(json.dumps({"user": str(user), **line}))
+    done = cli("import", messages, "--no-embedding")
+    assert (done.code != 0, f"{user} is a UUID of version 8" in done.err) == (True, True)
+    messages.write_text(json.dumps({"user": ada, **line, "session": str(session)}))
+    done = cli("import", messages, "--no-embedding")
+    assert (done.code != 0, f"{session} is a UUID of version 5" in done.err) == (True, True)

@@ -31,6 +31,68 @@ from support.servers import DIMENSIONS
 from support.transcripts import assert_valid
 
 EXTRACTION = "verbatim"
+SAID = {"role": "user", "content": "x"}
+
+
+# Names of users and sessions
+
+
+@pytest.mark.parametrize(
+    "enter",
+    [
+        lambda m, name: m.users.id(name),
+        lambda m, name: m.users.ensure(name),
+        lambda m, name: m.remember(name, "x"),
+        lambda m, name: m.memories.list(name),
+        lambda m, name: m.search(name, "x"),
+        lambda m, name: m.session(user=name, model="m").open(),
+        lambda m, name: m.session(user=name, session_id="s").open(),
+        lambda m, name: m.session(user=name, model="m").append([SAID]),
+        lambda m, name: m.memories.batch_import([{"user": name, "content": "x"}]),
+        lambda m, name: m.privacy.export_user(name),
+        lambda m, name: m.privacy.forget_user(name),
+    ],
+)
+@pytest.mark.parametrize("is_upper", [False, True])
+def test_id_of_a_users_name_is_refused_as_a_name(
+    memory: AgentMemory, enter: Callable[[AgentMemory, str], Any], is_upper: bool
+) -> None:
+    """Anybody can compute the id of ada, and sign up with it as a name of their own."""
+    ada = f"ada {uuid.uuid4()}"
+    memory.remember(ada, "Ada lives in Lyon.")
+    user = memory.users.id(ada)
+    name = str(user).upper() if is_upper else str(user)
+    with pytest.raises(errors.InvalidInputError, match=f"{name} is a UUID of version 8") as caught:
+        enter(memory, name)
+    assert "pass it as a uuid" in str(caught.value.hint)
+    assert [m.content for m in memory.memories.list(user)] == ["Ada lives in Lyon."]
+
+
+def test_id_of_a_user_stays_an_id(memory: AgentMemory, db: psycopg.Connection) -> None:
+    ada = f"ada {uuid.uuid4()}"
+    user = memory.users.ensure(ada)
+    nobody = memory.users.id(f"nobody {uuid.uuid4()}")
+    for plan in ("free", "pro"):
+        assert memory.users.ensure(user, metadata={"plan": plan}) == user
+        assert memory.users.ensure(nobody, metadata={"plan": plan}) == nobody
+    found = db.execute(
+        "select external_id, metadata from recall.users where user_id = any (%s)"
+        " order by external_id", [[user, nobody]]).fetchall()  # fmt: skip
+    assert found == [(ada, {"plan": "pro"}), (None, {"plan": "pro"})]
+
+
+def test_id_of_a_sessions_name_is_refused_as_a_name(memory: AgentMemory, user: uuid.UUID) -> None:
+    chat = memory.session(user=user, model="m", session_id="diary")
+    chat.append([SAID])
+    name = str(chat.session_id)
+    for spelling in (name, name.upper(), chat.session_id.hex, f"{{{name}}}", f"urn:uuid:{name}"):
+        with pytest.raises(errors.InvalidInputError, match="a UUID of version 5") as caught:
+            memory.session(user=user, model="m", session_id=spelling).open()
+        assert caught.value.hint
+    same = memory.session(user=user, model="m", session_id=chat.session_id)
+    assert [one.content for one in same.messages()] == ["x"]
+    theirs = str(uuid.uuid4())
+    assert str(memory.session(user=user, model="m", session_id=theirs).open().session_id) == theirs
 
 
 # Errors
@@ -169,6 +231,8 @@ def test_every_call_names_an_existing_function_and_parameters(
             call_with(method, anything)
     for function, arguments in made.items():
         assert function in known, function
+        if function == "ensure_user":
+            arguments.discard("user_id")  # the user of the transaction, in the statement only
         assert {f"p_{name}" for name in arguments} <= set(known[function]), function
     assert len(made) > 40
     if (change := memory.admin.embedding_migration()) and change.state == "running":
@@ -283,7 +347,6 @@ def test_user_id_of_a_name_is_that_of_the_database(
     [expected] = db.execute("select recall.user_id(%s)", (name,)).fetchone() or ()
     assert memory.users.id(name) == expected
     assert memory.users.id(expected) == expected
-    assert memory.users.id(str(expected)) == expected
     memory.session(user=name, model="gpt-4o-mini").open()
     row = db.execute(
         "select external_id from recall.users where user_id = %s", (expected,)

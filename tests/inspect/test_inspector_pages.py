@@ -90,8 +90,9 @@ def test_memory_page_shows_the_chain_and_the_events(
 
 
 def test_name_leads_to_the_user(client: TestClient, ada: dict[str, Any]) -> None:
-    answer = client.get("/users", params={"name": "ada"})
-    assert answer.url.path == f"/users/{ada['user_id']}"
+    for name in ("ada", ada["user_id"], str(ada["user_id"]).upper()):
+        answer = client.get("/users", params={"name": name})
+        assert answer.url.path == f"/users/{ada['user_id']}"
 
 
 def test_filter_and_time_select_memories(

@@ -230,6 +230,24 @@ def test_an_import_keeps_when_the_user_was_first_seen(
     assert created(elsewhere, user) == created(db, user), "nobody is seen in the future"
 
 
+def test_document_names_no_other_user(db: Connection, elsewhere: Connection) -> None:
+    user = value(db, "select recall.ensure_user('ada of a document')")
+    append(db, user, open_session(db, user), said("hello"))
+    document = export(db, user)
+    (row,) = document["tables"]["users"]
+    for name in ("bob", str(uuid.uuid4()), str(value(db, "select recall.user_id('bob')"))):
+        row["external_id"] = name
+        with refused("RC003", name):
+            import_(elsewhere, user, document)
+    assert not any(counts(elsewhere, user).values())
+    # release 0.1.0 stored an id in place of a name
+    for given, stored in ((str(user).upper(), None), ("ada of a document", "ada of a document")):
+        row["external_id"] = given
+        import_(elsewhere, user, document)
+        ask = "select external_id from recall.users where user_id = %s"
+        assert value(elsewhere, ask, [user]) == stored
+
+
 def test_an_import_after_an_erasure_is_younger_than_it(db: Connection) -> None:
     """Else the replay after a restore would erase what was imported."""
     user = uuid.uuid4()

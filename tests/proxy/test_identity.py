@@ -127,6 +127,19 @@ def test_role_without_rights_reaches_no_shard(fleet: Fleet, login: str) -> None:
         call(conn, "search", p_user_id=uuid.uuid4(), p_query="tea")
 
 
+def test_id_of_a_name_names_nobody_through_a_proxy(fleet: Fleet) -> None:
+    with fleet.proxy() as conn:
+        for name in (f"ada {n}" for n in range(4)):  # on both shards
+            ada = call(conn, "ensure_user", p_external_id=name)[0]["ensure_user"]
+            for function in ("user_id", "ensure_user"):
+                with refused("RC003", f"{ada} is a UUID of version 8"):
+                    call(conn, function, p_external_id=str(ada))
+            with conn.transaction():
+                conn.execute("select set_config('recall.user_id', %s, true)", [str(ada)])
+                found = call(conn, "ensure_user", p_external_id=str(ada))
+                assert found[0]["ensure_user"] == ada
+
+
 def test_identity_limits_calls_on_the_shard(fleet: Fleet) -> None:
     ada, bob = fleet.user_on("a"), fleet.user_on("a")
     with fleet.proxy() as conn:

@@ -40,6 +40,68 @@ def test_user_id_of_a_uuid_is_itself(db: Connection, user: uuid.UUID) -> None:
     assert braced != user, "only the plain form is a UUID"
 
 
+def spellings(user: uuid.UUID) -> list[str]:
+    """Return texts that PostgreSQL or Python read as this UUID, its usual forms first."""
+    plain = str(user)
+    mixed = plain[:18] + plain[18:].upper()
+    return [plain, plain.upper(), mixed, user.hex, f"{{{plain}}}", f"urn:uuid:{plain}",
+            "-".join(user.hex[n:n + 4] for n in range(0, 32, 4)), f" {plain}", f"{plain}\n"]  # fmt: skip
+
+
+@pytest.mark.parametrize("function", ["user_id", "ensure_user"])
+@pytest.mark.parametrize("is_known", [True, False])
+def test_id_of_a_name_names_nobody_else(db: Connection, function: str, is_known: bool) -> None:
+    """Anybody can compute the id of ada, and sign up with it as their own name."""
+    ada = f"ada {uuid.uuid4()}"
+    user = value(db, "select recall.user_id(%s)", [ada])
+    if is_known:
+        assert value(db, "select recall.ensure_user(%s)", [ada]) == user
+    usual, others = spellings(user)[:3], spellings(user)[3:]
+    ask = f"select recall.{function}(p_external_id => %s)"
+    for name in usual:
+        with refused("RC003", f"{name} is a UUID of version 8"):
+            db.execute(ask, [name])
+    for name in others:
+        assert value(db, ask, [name]) != user
+    assert not is_known or value(db, "select recall.ensure_user(%s)", [ada]) == user
+
+
+def test_id_of_an_encrypted_user_names_nobody(db: Connection) -> None:
+    """The name of an encrypted user is not stored."""
+    with db.transaction(force_rollback=True):
+        user = value(db, "select recall.ensure_user(%s)", [f"sealed {uuid.uuid4()}"])
+        call(db, "seal_user", p_user_id=user, p_wrapped_key=b"x" * 60, p_wrapping_key="k")
+        assert value(db, "select external_id from recall.users where user_id = %s", [user]) is None
+        with refused("RC003", str(user)), db.transaction():
+            db.execute("select recall.ensure_user(%s)", [str(user)])
+
+
+def test_ensure_user_takes_the_id_of_a_user_without_a_name(db: Connection) -> None:
+    user = uuid.UUID(bytes=uuid.uuid4().bytes[:6] + b"\x8f" + uuid.uuid4().bytes[7:])
+    assert user.version == 8
+    open_session(db, user)
+    for metadata in ('{"plan": "free"}', '{"plan": "pro"}'):
+        found = value(db, "select recall.ensure_user(%s, %s)", [str(user), metadata])
+        assert found == user
+    (row,) = rows(db, "select * from recall.users where user_id = %s", [user])
+    assert (row["external_id"], row["metadata"]) == (None, {"plan": "pro"})
+
+
+def test_ensure_user_takes_the_id_of_the_transaction(db: Connection) -> None:
+    """The driver passes a UUID so."""
+    name = f"ada {uuid.uuid4()}"
+    user = value(db, "select recall.ensure_user(%s)", [name])
+    with db.transaction():
+        db.execute("select set_config('recall.user_id', %s, true)", [str(user)])
+        assert value(db, "select recall.ensure_user(%s)", [str(user).upper()]) == user
+    assert value(db, "select external_id from recall.users where user_id = %s", [user]) == name
+    stranger = uuid.uuid4()
+    with db.transaction():
+        db.execute("select set_config('recall.user_id', %s, true)", [str(stranger)])
+        with refused("RC003", str(user)), db.transaction():
+            db.execute("select recall.ensure_user(%s)", [str(user)])
+
+
 @pytest.mark.parametrize("text", [None, ""])
 def test_user_id_needs_a_text(db: Connection, text: str | None) -> None:
     with refused("RC003", "external id"):

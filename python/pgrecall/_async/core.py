@@ -188,7 +188,7 @@ class AsyncCore:
         return await AsyncRuntime.in_thread(embedder.embed, list(texts))
 
     async def user_id(self, user: User) -> UUID:
-        """Return the id of a user named by a UUID or any text, as `recall.user_id` makes it."""
+        """Return the id of a user: a UUID as it is, of a text what `recall.user_id` makes."""
         if isinstance(user, UUID):
             return user
         if user not in self._users:

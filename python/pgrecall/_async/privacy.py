@@ -95,16 +95,18 @@ class AsyncPrivacy:
             NotAllowedError: the user has other data, or is encrypted and the document is not, or
                 this driver requires encrypted users and the document has no keys.
         """
-        if not document.get("user_id"):
+        try:
+            user_id = UUID(str(document.get("user_id")))
+        except ValueError:
             raise InvalidInputError(
-                "the document has no user_id", hint="Pass a document of export_user."
-            )
+                f"user_id of the document is {document.get('user_id')!r:.80}",
+                hint="Pass a document of export_user.",
+            ) from None
         if self._core.guard.required and not (document.get("tables") or {}).get("user_keys"):
             raise NotAllowedError(
                 "the document is of a user without keys, and this driver requires encrypted users",
                 hint="Import a document of export_user(…, sealed=True) of an encrypted user.",
             )
-        user_id = await self._core.user_id(str(document["user_id"]))
         counts: dict[str, int] = await self._core.long_call(
             user_id, "import_user", document=document, allow_weaker=allow_weaker
         )

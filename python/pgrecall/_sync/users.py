@@ -19,13 +19,18 @@ class Users:
         self._core = core
 
     def id(self, user: User) -> UUID:
-        """Return the id of a user named by a UUID or any text, as `recall.user_id` makes it."""
+        """Return the id of a user: a UUID as it is, of a text what `recall.user_id` makes.
+
+        Raises:
+            InvalidInputError: the text is empty, or a UUID of version 8: pass an id as `uuid.UUID`.
+        """
         return self._core.user_id(user)
 
     def ensure(self, user: User, *, metadata: JSON | Unset = UNSET) -> UUID:
         """Create a user, with the text that names them, and return the id.
 
         Raises:
+            InvalidInputError: the text is empty, or a UUID of version 8: pass an id as `uuid.UUID`.
             ConfigurationError: this driver requires encrypted users, and this user is not one.
             NotAllowedError: the user is encrypted, and the metadata is not.
         """
@@ -36,8 +41,8 @@ class Users:
                     "the metadata of a user is not encrypted, and this user is",
                     hint="Put it into the metadata of a session or memory.",
                 )
-        named = str(user) if isinstance(user, UUID) else user  # of None no user "None" is made
-        found: UUID = self._core.write.value(
-            Call.of("ensure_user", external_id=named, metadata=metadata), repeatable=True
-        )
+        user_id = user if isinstance(user, UUID) else None
+        named = user if user_id is None else str(user)  # of None no user "None" is made
+        call = Call.of("ensure_user", user_id=user_id, external_id=named, metadata=metadata)
+        found: UUID = self._core.write.value(call, repeatable=True)
         return found

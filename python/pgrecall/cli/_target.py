@@ -11,6 +11,8 @@ import click
 
 from pgrecall import AgentMemory, AsyncAgentMemory, Limits, ModelSettings
 from pgrecall._dsn import parameters_of
+from pgrecall._names import id_or_name
+from pgrecall._sql import User
 from pgrecall.cli._output import note
 from pgrecall.errors import NotFoundError
 from pgrecall.models._embedders import Embedder
@@ -18,11 +20,21 @@ from pgrecall.models._embedders import Embedder
 if TYPE_CHECKING:
     from pgrecall.settings import Settings
 
-__all__ = ["described", "json_option", "named_dsn", "no_embedding_option", "note_unknown_user",
+__all__ = ["ID_OR_NAME", "described", "json_option", "named_dsn", "no_embedding_option", "note_unknown_user",
            "opened", "opened_async",
            "source_arguments", "target_option", "user_option"]  # fmt: skip
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+class _IdOrName(click.ParamType):
+    name = "text"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> User:  # noqa: ARG002
+        return id_or_name(value) if isinstance(value, str) else value
+
+
+ID_OR_NAME = _IdOrName()
 
 # these say where a server is; PGUSER or PGPASSWORD alone do not
 _PG_VARIABLES = ("PGHOST", "PGHOSTADDR", "PGPORT", "PGDATABASE", "PGSERVICE")
@@ -47,7 +59,7 @@ def json_option(function: Function) -> Function:
 def user_option(function: Function) -> Function:
     """Add `--user`."""
     return click.option(
-        "--user", required=True, metavar="USER", help="Whose: a UUID, or any name."
+        "--user", required=True, type=ID_OR_NAME, metavar="USER", help="Whose: a UUID, or any name."
     )(function)
 
 
@@ -146,7 +158,7 @@ def _arguments(
     return arguments, target
 
 
-def check_user(memory: AgentMemory, user: str) -> None:
+def check_user(memory: AgentMemory, user: User) -> None:
     """Raise for a user whom the database does not know.
 
     Raises:
@@ -160,7 +172,7 @@ def check_user(memory: AgentMemory, user: str) -> None:
         ) from None
 
 
-def note_unknown_user(memory: AgentMemory, user: str, found: Sized) -> None:
+def note_unknown_user(memory: AgentMemory, user: User, found: Sized) -> None:
     """Say beside an empty result that the database does not know the user."""
     if found:
         return

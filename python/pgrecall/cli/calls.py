@@ -10,11 +10,12 @@ from pgrecall import AgentMemory
 from pgrecall._json import dump
 from pgrecall._messages import content_text
 from pgrecall._names import session_uuid
-from pgrecall._sql import UNSET
+from pgrecall._sql import UNSET, User
 from pgrecall.calls import replay
 from pgrecall.calls._rows import ModelCall
 from pgrecall.cli._output import CONTROL, note, out, print_json, print_rows, print_table
 from pgrecall.cli._target import (
+    ID_OR_NAME,
     json_option,
     note_unknown_user,
     opened,
@@ -34,12 +35,12 @@ def calls_command() -> None:
 
 @calls_command.command("list")
 @user_option
-@click.option("--session", metavar="S", help="Only of this session: its id, or its name.")
+@click.option("--session", type=ID_OR_NAME, metavar="S", help="Only of this session: its id, or its name.")
 @click.option("-k", "--limit", type=click.IntRange(0, 100_000), default=20, show_default=True)
 @target_option
 @json_option
 def list_command(
-    user: str, session: str | None, limit: int, dsn: str | None, as_json: bool
+    user: User, session: User | None, limit: int, dsn: str | None, as_json: bool
 ) -> None:
     """List calls, newest first, without their bodies."""
     with opened(dsn, no_embedding=True) as memory:
@@ -65,7 +66,7 @@ def list_command(
 @user_option
 @target_option
 @json_option
-def show_command(call_id: UUID, user: str, dsn: str | None, as_json: bool) -> None:
+def show_command(call_id: UUID, user: User, dsn: str | None, as_json: bool) -> None:
     """Show a call with its bodies."""
     with opened(dsn, no_embedding=True) as memory:
         call = _found(memory, user, call_id)
@@ -87,7 +88,7 @@ def show_command(call_id: UUID, user: str, dsn: str | None, as_json: bool) -> No
 @user_option
 @target_option
 @json_option
-def replay_command(call_id: UUID, user: str, dsn: str | None, as_json: bool) -> None:
+def replay_command(call_id: UUID, user: User, dsn: str | None, as_json: bool) -> None:
     """Reassemble the answer of a streamed call."""
     with opened(dsn, no_embedding=True) as memory:
         call = _found(memory, user, call_id)
@@ -116,7 +117,7 @@ def _say(text: str) -> None:
     out().print(CONTROL.sub("", text), soft_wrap=True)
 
 
-def _found(memory: AgentMemory, user: str, call_id: UUID) -> ModelCall:
+def _found(memory: AgentMemory, user: User, call_id: UUID) -> ModelCall:
     call = memory.calls.get(user, call_id)
     if call is None:
         raise NotFoundError(f"{user} has no call {call_id}", hint="pgrecall calls list shows them.")

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
+from uuid import UUID
 
 import click
 
 from pgrecall import AgentMemory
 from pgrecall._messages import content_text
+from pgrecall._sql import User
 from pgrecall.cli._output import note, out, print_json, print_table
 from pgrecall.cli._target import (
+    ID_OR_NAME,
     check_user,
     json_option,
     no_embedding_option,
@@ -27,7 +30,7 @@ __all__ = ["budget_line", "context_command", "print_context", "print_explanation
 @click.command("context")
 @click.argument("query")
 @user_option
-@click.option("--session", metavar="SESSION", help="Its name or id. Default: the newest.")
+@click.option("--session", type=ID_OR_NAME, metavar="SESSION", help="Its name or id. Default: the newest.")
 @click.option(
     "--task", type=click.Choice(["continuation", "knowledge", "new_session", "tool_heavy"])
 )
@@ -46,8 +49,8 @@ __all__ = ["budget_line", "context_command", "print_context", "print_explanation
 @json_option
 def context_command(
     query: str,
-    user: str,
-    session: str | None,
+    user: User,
+    session: User | None,
     task: str | None,
     layout: str | None,
     memory_budget: int | None,
@@ -78,7 +81,7 @@ def context_command(
     print_context(compiled)
 
 
-def newest(memory: AgentMemory, user: str) -> str:
+def newest(memory: AgentMemory, user: User) -> UUID:
     """Return the id of the user's newest session.
 
     Raises:
@@ -87,7 +90,7 @@ def newest(memory: AgentMemory, user: str) -> str:
     sessions = memory.sessions.list(user, limit=1)
     if not sessions:
         raise NotFoundError(f"{user} has no session", hint="Import or open one first.")
-    return str(sessions[0].session_id)
+    return sessions[0].session_id
 
 
 def print_document(

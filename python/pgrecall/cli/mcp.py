@@ -9,6 +9,7 @@ import secrets
 import click
 
 from pgrecall._packages import pip_install_extra
+from pgrecall._sql import User
 from pgrecall.cli._output import note
 from pgrecall.cli._target import (
     no_embedding_option,
@@ -37,7 +38,7 @@ _TOKEN = "PGRECALL_MCP_TOKEN"  # noqa: S105
 @no_embedding_option
 @target_option
 def mcp_command(
-    user: str,
+    user: User,
     http: str | None,
     allowed_hosts: tuple[str, ...],
     trust: str,
@@ -72,7 +73,7 @@ def _address(text: str) -> tuple[str, int]:
 
 
 async def _serve(
-    user: str,
+    user: User,
     at: tuple[str, int] | None,
     allowed_hosts: tuple[str, ...],
     trust: str,

@@ -7,7 +7,7 @@ from uuid import UUID
 
 import click
 
-from pgrecall._sql import UNSET
+from pgrecall._sql import UNSET, User
 from pgrecall.cli._output import out, print_json, print_rows, print_table
 from pgrecall.cli._target import (
     json_option,
@@ -48,7 +48,7 @@ def memories_command() -> None:
 @target_option
 @json_option
 def list_command(
-    user: str,
+    user: User,
     kinds: tuple[str, ...],
     tags: tuple[str, ...],
     with_ended: bool,
@@ -105,7 +105,7 @@ def list_command(
 @json_option
 def add_command(
     content: str,
-    user: str,
+    user: User,
     kind: str,
     slot: str | None,
     tags: tuple[str, ...],
@@ -131,7 +131,7 @@ def add_command(
 @target_option
 @json_option
 def edit_command(
-    memory_id: UUID, content: str, user: str, no_embedding: bool, dsn: str | None, as_json: bool
+    memory_id: UUID, content: str, user: User, no_embedding: bool, dsn: str | None, as_json: bool
 ) -> None:
     """Replace a memory's text; the old one stays in its history."""
     with opened(dsn, no_embedding=no_embedding) as memory:
@@ -146,7 +146,7 @@ def edit_command(
 @target_option
 @json_option
 def retract_command(
-    memory_id: UUID, user: str, reason: str | None, dsn: str | None, as_json: bool
+    memory_id: UUID, user: User, reason: str | None, dsn: str | None, as_json: bool
 ) -> None:
     """End a memory; it can be restored."""
     with opened(dsn, no_embedding=True) as memory:
@@ -159,7 +159,7 @@ def retract_command(
 @user_option
 @target_option
 @json_option
-def restore_command(memory_id: UUID, user: str, dsn: str | None, as_json: bool) -> None:
+def restore_command(memory_id: UUID, user: User, dsn: str | None, as_json: bool) -> None:
     """Restore a memory that was merged or retracted, or has expired."""
     with opened(dsn, no_embedding=True) as memory:
         new_id = memory.memories.restore(user, memory_id)
@@ -170,7 +170,7 @@ def restore_command(memory_id: UUID, user: str, dsn: str | None, as_json: bool) 
 @user_option
 @target_option
 @json_option
-def review_command(user: str, dsn: str | None, as_json: bool) -> None:
+def review_command(user: User, dsn: str | None, as_json: bool) -> None:
     """List memories that the user should confirm again."""
     with opened(dsn, no_embedding=True) as memory:
         due = memory.memories.to_review(user)
@@ -194,7 +194,7 @@ def review_command(user: str, dsn: str | None, as_json: bool) -> None:
 @user_option
 @target_option
 @json_option
-def validate_command(memory_id: UUID, user: str, dsn: str | None, as_json: bool) -> None:
+def validate_command(memory_id: UUID, user: User, dsn: str | None, as_json: bool) -> None:
     """Confirm a memory."""
     with opened(dsn, no_embedding=True) as memory:
         was_active = memory.memories.validate(user, memory_id)
@@ -206,7 +206,7 @@ def validate_command(memory_id: UUID, user: str, dsn: str | None, as_json: bool)
 @user_option
 @target_option
 @json_option
-def achieve_command(memory_id: UUID, user: str, dsn: str | None, as_json: bool) -> None:
+def achieve_command(memory_id: UUID, user: User, dsn: str | None, as_json: bool) -> None:
     """Mark a goal as achieved; it stays, with low importance."""
     with opened(dsn, no_embedding=True) as memory:
         was_active = memory.memories.achieve(user, memory_id)
@@ -220,7 +220,7 @@ def achieve_command(memory_id: UUID, user: str, dsn: str | None, as_json: bool) 
 @target_option
 @json_option
 def reinforce_command(
-    memory_id: UUID, useful: bool, user: str, dsn: str | None, as_json: bool
+    memory_id: UUID, useful: bool, user: User, dsn: str | None, as_json: bool
 ) -> None:
     """Say whether a memory helped."""
     with opened(dsn, no_embedding=True) as memory:
@@ -232,7 +232,7 @@ def reinforce_command(
 @user_option
 @target_option
 @json_option
-def disputes_command(user: str, dsn: str | None, as_json: bool) -> None:
+def disputes_command(user: User, dsn: str | None, as_json: bool) -> None:
     """List inferences that contradict the user's statements, for a decision."""
     with opened(dsn, no_embedding=True) as memory:
         disputes = memory.memories.disputes(user)
@@ -260,7 +260,7 @@ def disputes_command(user: str, dsn: str | None, as_json: bool) -> None:
 @target_option
 @json_option
 def resolve_command(
-    memory_id: UUID, accept: bool, user: str, dsn: str | None, as_json: bool
+    memory_id: UUID, accept: bool, user: User, dsn: str | None, as_json: bool
 ) -> None:
     """Decide a dispute, and print the memory that remains."""
     with opened(dsn, no_embedding=True) as memory:
@@ -273,7 +273,7 @@ def resolve_command(
 @user_option
 @target_option
 @json_option
-def history_command(memory_id: UUID, user: str, dsn: str | None, as_json: bool) -> None:
+def history_command(memory_id: UUID, user: User, dsn: str | None, as_json: bool) -> None:
     """Show what happened to a memory."""
     with opened(dsn, no_embedding=True) as memory:
         events = memory.memories.history(user, memory_id)

@@ -10,8 +10,10 @@ from typing import Any
 
 import click
 
+from pgrecall._sql import User
 from pgrecall.cli._output import note, out, print_error, print_json, print_table, progress_console
 from pgrecall.cli._target import (
+    ID_OR_NAME,
     described,
     json_option,
     named_dsn,
@@ -53,7 +55,7 @@ def _read_object(file: Any, what: str) -> dict[str, Any]:
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @target_option
 @json_option
-def forget_command(user: str, yes: bool, dsn: str | None, as_json: bool) -> int:
+def forget_command(user: User, yes: bool, dsn: str | None, as_json: bool) -> int:
     """Erase all data of a user. Fails when the user has no data.
 
     Keep the receipt (--json): it cleans a restored backup.
@@ -88,7 +90,7 @@ def forget_command(user: str, yes: bool, dsn: str | None, as_json: bool) -> int:
 @target_option
 @json_option
 def export_command(
-    user: str, output: Path | None, sealed: bool, dsn: str | None, as_json: bool
+    user: User, output: Path | None, sealed: bool, dsn: str | None, as_json: bool
 ) -> None:
     """Write everything of a user as one JSON document."""
     with opened(dsn, no_embedding=True) as memory:
@@ -137,7 +139,7 @@ def import_user_command(file: Any, allow_weaker: bool, dsn: str | None, as_json:
 )
 @target_option
 @json_option
-def seal_command(user: str, vectors: bool, dsn: str | None, as_json: bool) -> None:
+def seal_command(user: User, vectors: bool, dsn: str | None, as_json: bool) -> None:
     """Encrypt a user without data: the driver encrypts every text before it sends it.
 
     The key encryption keys (KEK) come from PGRECALL_WRAPPING_KEY_FILE or PGRECALL_WRAPPING_KEYS,
@@ -153,7 +155,7 @@ def seal_command(user: str, vectors: bool, dsn: str | None, as_json: bool) -> No
 
 
 @click.command("rotate-key")
-@click.option("--user", metavar="USER", help="Whose: a UUID, or any name.")
+@click.option("--user", type=ID_OR_NAME, metavar="USER", help="Whose: a UUID, or any name.")
 @click.option("--all", "everybody", is_flag=True, help="All users, with --wrapping-only.")
 @click.option(
     "--wrapping-only",
@@ -163,7 +165,7 @@ def seal_command(user: str, vectors: bool, dsn: str | None, as_json: bool) -> No
 @target_option
 @json_option
 def rotate_key_command(
-    user: str | None, everybody: bool, wrapping_only: bool, dsn: str | None, as_json: bool
+    user: User | None, everybody: bool, wrapping_only: bool, dsn: str | None, as_json: bool
 ) -> None:
     """Rotate the data key of an encrypted user: encrypt all of the user's data by a new one.
 
@@ -205,7 +207,7 @@ def rotate_key_command(
 @target_option
 @json_option
 def verify_command(
-    user: str, head: Any | None, save_head: Path | None, dsn: str | None, as_json: bool
+    user: User, head: Any | None, save_head: Path | None, dsn: str | None, as_json: bool
 ) -> int:
     """Find changes of a user's memories and audit that the functions did not make.
 

@@ -7,6 +7,7 @@ from datetime import datetime
 
 import click
 
+from pgrecall._sql import User
 from pgrecall.cli._output import print_rows, print_table
 from pgrecall.cli._target import (
     json_option,
@@ -33,7 +34,7 @@ __all__ = ["search_command"]
 @json_option
 def search_command(
     query: str,
-    user: str,
+    user: User,
     limit: int,
     messages: bool,
     sessions: bool,

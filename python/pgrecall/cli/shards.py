@@ -6,11 +6,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from typing import Any
+from uuid import UUID
 
 import click
 import psycopg
 
 from pgrecall._limits import Limits
+from pgrecall._sql import User
 from pgrecall.cli._output import note, out, print_json, print_table
 from pgrecall.cli._shards import (
     Shard,
@@ -20,7 +22,7 @@ from pgrecall.cli._shards import (
     move_user,
     shard_states,
 )
-from pgrecall.cli._target import json_option, named_dsn, target_option
+from pgrecall.cli._target import ID_OR_NAME, json_option, named_dsn, target_option
 
 __all__ = ["shards_command"]
 
@@ -96,11 +98,11 @@ def add(dsn: str | None, name: str, connection: str, slots: int, as_json: bool) 
 
 @shards_command.command("move")
 @target_option
-@click.argument("user")
+@click.argument("user", type=ID_OR_NAME)
 @click.option("--to", "target", metavar="SHARD", help="The shard to move to.")
 @click.option("--abandon", is_flag=True, help="End an interrupted move instead: the user stays.")
 @json_option
-def move(dsn: str | None, user: str, target: str | None, abandon: bool, as_json: bool) -> None:
+def move(dsn: str | None, user: User, target: str | None, abandon: bool, as_json: bool) -> None:
     """Move a user, named by a UUID or any name, to another shard.
 
     Calls go on while the rows are copied, and wait while the last changes are. Run an interrupted
@@ -109,13 +111,16 @@ def move(dsn: str | None, user: str, target: str | None, abandon: bool, as_json:
     if (target is None) != abandon:
         raise click.UsageError("pass either --to or --abandon")
     with _proxy(dsn) as proxy:
-        row = proxy.execute("select recall.user_id(%s)", [user]).fetchone()
-        assert row is not None  # noqa: S101
+        user_id = user
+        if not isinstance(user_id, UUID):
+            row = proxy.execute("select recall.user_id(%s)", [user]).fetchone()
+            assert row is not None  # noqa: S101
+            user_id = row[0]
         if target is None:
-            abandon_move(proxy, row[0], progress=note)
+            abandon_move(proxy, user_id, progress=note)
             note(f"the move of {user} is abandoned")
             return
-        done = move_user(proxy, row[0], target, progress=None if as_json else note)
+        done = move_user(proxy, user_id, target, progress=None if as_json else note)
     if as_json:
         print_json(asdict(done))
     elif done.source == target:

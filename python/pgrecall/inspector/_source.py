@@ -14,6 +14,7 @@ from pgrecall import AsyncAgentMemory
 from pgrecall._async.core import AsyncCore
 from pgrecall._ciphertext import TOKEN, has_sealed
 from pgrecall._limits import Limits
+from pgrecall._names import id_or_name
 from pgrecall._runtime import AsyncRuntime
 from pgrecall._sql import UNSET, Call
 from pgrecall.errors import ConfigurationError, raise_translated
@@ -156,7 +157,7 @@ class Source:
 
     async def user_id(self, name: str) -> UUID:
         """Return the id of a user, named by a UUID or any text."""
-        return await self.reading.user_id(name)
+        return await self.reading.user_id(id_or_name(name))
 
     async def user(self, user_id: UUID) -> Row | None:
         """Return the row of a user, None when there is none; for the rights of `recall_admin`."""
