@@ -42,6 +42,10 @@ select current_setting('recall.due_0005') as is_due \gset
 \if :is_due
 \ir ../migrations/0005_bound_intervals.sql
 \endif
+select current_setting('recall.due_0006') as is_due \gset
+\if :is_due
+\ir ../migrations/0006_add_payload_digest.sql
+\endif
 
 -- Types and tables
 \ir types.sql
@@ -293,7 +297,7 @@ select current_setting('recall.due_0005') as is_due \gset
 \ir ../functions/history/_message_words.sql
 \ir ../functions/history/_needs_compaction.sql
 \ir ../functions/history/_parse_message.sql
-\ir ../functions/history/_payload_hash.sql
+\ir ../functions/history/_payload_digest.sql
 \ir ../functions/history/_read_messages.sql
 \ir ../functions/history/_read_receipt.sql
 \ir ../functions/history/_read_usage.sql

@@ -1,5 +1,5 @@
 -- Tell whether this append was made before.
--- An erasure of its messages leaves no hash (0) to compare with.
+-- An erasure of its messages leaves no hash to compare with.
 -- Raises  RC008 the same request id with a different payload.
 create or replace function recall._is_repeated(
     p_user_id    uuid,
@@ -18,7 +18,16 @@ declare
     v_is_same boolean;
 begin
     select r.session_id = p_session_id
-           and r.payload_hash in (0, recall._payload_hash(p_messages, p_usage))
+           and case
+                   when r.payload_digest is not null
+                       then r.payload_digest = recall._payload_digest(p_messages, p_usage)
+                   -- Receipts of release 0.1.0 have a weaker hash, until receipt_ttl deletes them.
+                   when r.payload_hash is not null
+                       then r.payload_hash = jsonb_hash_extended(
+                                p_messages,
+                                coalesce(jsonb_hash_extended(nullif(p_usage, 'null'), 1), 0))
+                   else true
+               end
       into v_is_same
       from recall.append_receipts as r
      where r.user_id    = p_user_id

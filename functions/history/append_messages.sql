@@ -68,10 +68,10 @@ begin
 
             v_now := greatest(v_now, v_session.last_message_at);
             if p_request_id is not null then
-                insert into recall.append_receipts (user_id, request_id, session_id, payload_hash,
+                insert into recall.append_receipts (user_id, request_id, session_id, payload_digest,
                                                     from_turn, to_turn, created_at)
                 values (p_user_id, p_request_id, p_session_id,
-                        recall._payload_hash(p_messages, p_usage),
+                        recall._payload_digest(p_messages, p_usage),
                         v_session.turn_count - v_batch.turns + 1, v_session.turn_count,
                         date_trunc('minute', v_now) + interval '1 minute');
             end if;

@@ -72,7 +72,8 @@ begin
         -- Receipts stay without the hash of the messages: an append that is repeated now would
         -- store the erased messages again.
         update recall.append_receipts as r
-           set payload_hash = 0
+           set payload_hash   = null,
+               payload_digest = null
          where r.user_id    = p_user_id
            and r.session_id = p_session_id;
         -- The counters of cost and tokens stay, and turn numbers continue.

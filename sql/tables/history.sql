@@ -71,13 +71,14 @@ comment on column recall.conversation_history.model_call_id is 'The call in mode
 comment on column recall.conversation_history.metadata is 'Metadata of the application.';
 
 create table if not exists recall.append_receipts (
-    user_id      uuid        not null,
-    request_id   uuid        not null,
-    session_id   uuid        not null,
-    payload_hash bigint      not null,
-    from_turn    integer     not null,
-    to_turn      integer     not null,
-    created_at   timestamptz not null,
+    user_id        uuid        not null,
+    request_id     uuid        not null,
+    session_id     uuid        not null,
+    payload_hash   bigint,
+    from_turn      integer     not null,
+    to_turn        integer     not null,
+    created_at     timestamptz not null,
+    payload_digest bytea,
     constraint append_receipts_pkey primary key (user_id, request_id)
 ) partition by hash (user_id);
 
@@ -88,12 +89,15 @@ comment on column recall.append_receipts.user_id is 'Owner.';
 comment on column recall.append_receipts.request_id is 'Chosen by the caller.';
 comment on column recall.append_receipts.session_id is 'The session.';
 comment on column recall.append_receipts.payload_hash is
-    'Hash of messages and usage; another payload with the same id raises RC008.';
+    'Hash of the payload in receipts of release 0.1.0; else NULL.';
 comment on column recall.append_receipts.from_turn is 'First turn of the append.';
 comment on column recall.append_receipts.to_turn is 'Last turn of the append.';
 comment on column recall.append_receipts.created_at is
     'End of the minute of the append, so that the BRIN index of purge_expired is written once a '
     'minute. Receipts are kept for settings.receipt_ttl.';
+comment on column recall.append_receipts.payload_digest is
+    'SHA-256 of messages and usage; another payload with the same id raises RC008. NULL in receipts '
+    'of release 0.1.0, and of erased messages.';
 
 create table if not exists recall.message_words (
     user_id      uuid     not null,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
 import time
 import uuid
@@ -628,6 +629,56 @@ def test_append_with_same_request_id_and_another_payload_is_refused(
     stranger = uuid.uuid4()
     theirs = open_session(db, stranger)
     assert append(db, stranger, theirs, said("two"), None, request)[0][1:] == (1, True)
+
+
+def test_payload_in_another_order_is_another_payload(
+    db: Connection, user: uuid.UUID, session: uuid.UUID
+) -> None:
+    """Each two of 40 turns change places; a hash that rotates meets itself after some turns."""
+    request = uuid.uuid4()
+    batch = said(*(f"{number} approved" for number in range(40)))
+    append(db, user, session, batch, None, request)
+    for one, other in itertools.combinations(range(40), 2):
+        moved = [*batch]
+        moved[one], moved[other] = moved[other], moved[one]
+        with refused("RC008", str(request)):
+            append(db, user, session, moved, None, request)
+    assert append(db, user, session, batch, None, request)[0][2] is False
+    assert session_row(db, user, session)["turn_count"] == 40
+
+
+SHAPES: list[Any] = [
+    {"a": {"b": 1}}, {"a": {}, "b": 1}, {"b": {"a": 1}}, {"a": [1], "b": []}, {"a": [], "b": [1]},
+    {"a": [[1], 2]}, {"a": [1, [2]]}, {"a": [[1, 2]]}, {"a": [1, 2]}, {"a": [2, 1]},
+    {"a": [[], 1, 2]}, {"a": [1, 2, []]}, {"a": {"b": {}}}, {"a": [{}], "b": 1}, {"a": "1"},
+    {"a": 1}, {"a": True}, {"a": "true"}, {"a": None}, {"a": "null"}, {"a": ""}, {"a": "[1,2]"},
+    {"a": [1, 1]}, {"a": [1, 1, 2, 2]}, {"a": [2, 2, 1, 1]}, {"a": "x\",\"b"}, {"a": "x", "b": ""},
+    {"a": ["x", "y"] * 33}, {"a": ["y", "x"] * 33}, {"a": [["x"] * 32, "y"]}, {},
+]  # fmt: skip
+"""Metadata whose values are the same, in another nesting, order or type."""
+
+
+def test_payload_of_another_shape_is_another_payload(
+    db: Connection, user: uuid.UUID, session: uuid.UUID
+) -> None:
+    requests = [uuid.uuid4() for _ in SHAPES]
+    batches = [[{**said("x")[0], "metadata": shape}] for shape in SHAPES]
+    for request, batch in zip(requests, batches, strict=True):
+        append(db, user, session, batch, None, request)
+    for (one, request), (two, batch) in itertools.product(enumerate(requests), enumerate(batches)):
+        if one == two:
+            assert append(db, user, session, batch, None, request)[0][2] is False
+        else:
+            with refused("RC008", str(request)):
+                append(db, user, session, batch, None, request)
+    # the order of keys is none of the payload
+    given = [{"role": "user", "content": "x", "metadata": {"a": 1, "b": 2}}]
+    same = [{"metadata": {"b": 2, "a": 1}, "content": "x", "role": "user"}]
+    request = uuid.uuid4()
+    append(db, user, session, given, {"prompt_tokens": 5, "latency_ms": 6}, request)
+    assert not append(db, user, session, same, {"latency_ms": 6, "prompt_tokens": 5}, request)[0][2]
+    with refused("RC008", str(request)):
+        append(db, user, session, given, {"prompt_tokens": 6, "latency_ms": 5}, request)
 
 
 @pytest.mark.concurrent

@@ -67,7 +67,7 @@ $function$;
 
 comment on function recall._backfill_turns(uuid, jsonb, integer) is 'Fill append_receipts.turns.';
 """
-COLUMN = "    created_at   timestamptz not null,\n    turns        integer"
+COLUMN = "    payload_digest bytea,\n    turns          integer"
 COMMENT = "comment on column recall.append_receipts.turns is 'Turns of the append.';\n"
 
 
@@ -84,7 +84,7 @@ def expand(tmp_path_factory: pytest.TempPathFactory) -> Release:
     table = "sql/tables/history.sql"
     release.replace(
         table,
-        r"(?s)(exists recall\.append_receipts .*?)    created_at   timestamptz not null",
+        r"(?s)(exists recall\.append_receipts .*?)    payload_digest bytea",
         f"\\g<1>{COLUMN}",
     )
     release.replace(table, r"(comment on column recall.append_receipts.created_at)",
@@ -113,8 +113,8 @@ def expand(tmp_path_factory: pytest.TempPathFactory) -> Release:
 def contract(expand: Release) -> Release:
     """Rely on the column in each row."""
     release = Release(expand.folder.parent, "0.3.0", expand.folder)
-    release.replace("sql/tables/history.sql", r"    turns        integer",
-                    "    turns        integer     not null")  # fmt: skip
+    release.replace("sql/tables/history.sql", r"    turns          integer",
+                    "    turns          integer     not null")  # fmt: skip
     release.migrate(
         "0002_require_turns",
         "do 'begin perform recall._check_backfill(''turns''); end';\n"

@@ -14,6 +14,7 @@ from typing import Any
 
 import psycopg
 import pytest
+from psycopg.types.json import Jsonb
 
 from pgrecall import AgentMemory
 from support import call, rows, sweep, tool, value
@@ -170,6 +171,7 @@ def test_upgrade_bounds_intervals_that_overflow(
 
 
 @pytest.mark.parametrize("release", [each for each in RELEASES if each.version == "0.1.0"])
+<<<<<<< HEAD
 def test_upgraded_encrypted_user_who_repeated_themselves_is_exported_and_moved(
     server: TestServer, restored: Restored, present: Release, release: Released
 ) -> None:
@@ -202,6 +204,33 @@ def test_upgraded_encrypted_user_who_repeated_themselves_is_exported_and_moved(
             memory.encryption.rotate_user(user)
     with psycopg.connect(dsn, autocommit=True) as conn:
         assert value(conn, held) == 1
+=======
+def test_append_repeated_after_the_upgrade_is_recognized(
+    restored: Restored, present: Release, release: Released
+) -> None:
+    """A client whose answer was lost in the upgrade sends the call again."""
+    dsn, user, request = restored(release, "small"), uuid.uuid4(), uuid.uuid4()
+    said = [{"role": "user", "content": "yes", "metadata": {"a": {"b": 1}}}]
+    usage = {"prompt_tokens": 5}
+    with psycopg.connect(dsn, autocommit=True) as conn:
+        session = call(conn, "open_session", p_user_id=user, p_model_id="m")[0]["open_session"]
+        given = {"p_user_id": user, "p_session_id": session, "p_messages": Jsonb(said),
+                 "p_usage": Jsonb(usage), "p_request_id": request}  # fmt: skip
+        first = call(conn, "append_messages", **given)
+    present.by_driver(dsn)
+    with psycopg.connect(dsn, autocommit=True) as conn:
+        assert call(conn, "append_messages", **given) == [{**first[0], "inserted": False}]
+        no = [{**said[0], "content": "no"}]
+        for change in ({"p_messages": Jsonb(no)}, {"p_usage": None}):
+            with pytest.raises(psycopg.Error) as caught:
+                call(conn, "append_messages", **{**given, **change})
+            assert caught.value.sqlstate == "RC008"
+        given["p_request_id"] = uuid.uuid4()
+        call(conn, "append_messages", **given)
+        kept = "select payload_hash is null, length(payload_digest) from recall.append_receipts" \
+               " where user_id = %s order by 1"  # fmt: skip
+        assert conn.execute(kept.encode(), [user]).fetchall() == [(False, None), (True, 32)]
+>>>>>>> 2d5fe36 (Recognize a repeated append by SHA-256)
 
 
 @pytest.mark.parametrize(("release", "name"), CASES)
