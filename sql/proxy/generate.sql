@@ -182,7 +182,7 @@ calls as (
                  from unnest(f.names) with ordinality as n (name, place)
                 order by n.place), ', ')) as remote,
            case f.mode when 'user' then '$' || f.user_place + f.first
-                       when 'ensure_user' then 'recall_proxy.user_of($2)'
+                       when 'ensure_user' then 'recall_shard.user_of($2)'
                        else 'null' end as remote_user
       from (
             select g.*,
@@ -445,7 +445,8 @@ statements (place, name, statement) as (
         format(E'\n    cluster ''recall'';\n    run on %s;\n    select %s\n'
                '      from recall_shard.enter($%s, %s) as e (id)\n'
                '     cross join lateral %s as r;\n',
-               case b.first when 1 then format('recall_proxy.shard_of(%s)', b.remote_user)
+               case b.first when 1 then format('recall_proxy.shard_of(%s)',
+                                                replace(b.remote_user, '_shard', '_proxy'))
                             else '$1' end,
                case when b.is_void then 'r::text as done'
                     when b.is_set then 'r.*' else 'r as answer' end, b.first, b.remote_user,

@@ -84,6 +84,24 @@ $function$;
 comment on function recall_shard.enter(jsonb, uuid) is
     'Take over the settings of a call through the proxy, and wait for a move of its user.';
 
+-- Return the user that ensure_user creates, also where it refuses a UUIDv8 as their name.
+create or replace function recall_shard.user_of(
+    p_external_id text
+)
+returns uuid
+language plpgsql
+immutable
+parallel safe
+security definer
+set search_path to pg_catalog, pg_temp
+as $function$
+begin
+    return coalesce(recall._id_in_name(p_external_id), recall.user_id(p_external_id));
+end;
+$function$;
+
+comment on function recall_shard.user_of(text) is 'The user that ensure_user creates.';
+
 -- Return the key of the advisory lock that a move of the user takes.
 create or replace function recall_shard.move_key(
     p_user_id uuid
@@ -781,7 +799,8 @@ begin
                              v_prefix || '_admin')
     loop
         execute format('grant usage on schema recall_shard to %I', v_role);
-        execute format('grant execute on function recall_shard.enter(jsonb, uuid) to %I', v_role);
+        execute format('grant execute on function recall_shard.enter(jsonb, uuid), '
+                       'recall_shard.user_of(text) to %I', v_role);
     end loop;
     if to_regrole(quote_ident(v_prefix || '_admin')) is not null then
         execute format('grant execute on function recall_shard.users_in_slots(integer[]), '
