@@ -96,8 +96,8 @@ comment on column recall.append_receipts.created_at is
     'End of the minute of the append, so that the BRIN index of purge_expired is written once a '
     'minute. Receipts are kept for settings.receipt_ttl.';
 comment on column recall.append_receipts.payload_digest is
-    'SHA-256 of messages and usage; another payload with the same id raises RC008. NULL in receipts '
-    'of release 0.1.0, and of erased messages.';
+    'SHA-256 of messages and usage; another payload with the same id raises RC008. NULL in '
+    'receipts of release 0.1.0, and of erased messages.';
 
 create table if not exists recall.message_words (
     user_id      uuid     not null,

@@ -171,7 +171,6 @@ def test_upgrade_bounds_intervals_that_overflow(
 
 
 @pytest.mark.parametrize("release", [each for each in RELEASES if each.version == "0.1.0"])
-<<<<<<< HEAD
 def test_upgraded_encrypted_user_who_repeated_themselves_is_exported_and_moved(
     server: TestServer, restored: Restored, present: Release, release: Released
 ) -> None:
@@ -204,7 +203,9 @@ def test_upgraded_encrypted_user_who_repeated_themselves_is_exported_and_moved(
             memory.encryption.rotate_user(user)
     with psycopg.connect(dsn, autocommit=True) as conn:
         assert value(conn, held) == 1
-=======
+
+
+@pytest.mark.parametrize("release", [each for each in RELEASES if each.version == "0.1.0"])
 def test_append_repeated_after_the_upgrade_is_recognized(
     restored: Restored, present: Release, release: Released
 ) -> None:
@@ -227,10 +228,10 @@ def test_append_repeated_after_the_upgrade_is_recognized(
             assert caught.value.sqlstate == "RC008"
         given["p_request_id"] = uuid.uuid4()
         call(conn, "append_messages", **given)
-        kept = "select payload_hash is null, length(payload_digest) from recall.append_receipts" \
-               " where user_id = %s order by 1"  # fmt: skip
-        assert conn.execute(kept.encode(), [user]).fetchall() == [(False, None), (True, 32)]
->>>>>>> 2d5fe36 (Recognize a repeated append by SHA-256)
+        kept = conn.execute(
+            "select payload_hash is null, length(payload_digest) from recall.append_receipts"
+            " where user_id = %s order by 1", [user]).fetchall()  # fmt: skip
+        assert kept == [(False, None), (True, 32)]
 
 
 @pytest.mark.parametrize(("release", "name"), CASES)

@@ -20,21 +20,11 @@ from pgrecall.models._embedders import Embedder
 if TYPE_CHECKING:
     from pgrecall.settings import Settings
 
-__all__ = ["ID_OR_NAME", "described", "json_option", "named_dsn", "no_embedding_option", "note_unknown_user",
+__all__ = ["described", "json_option", "named_dsn", "no_embedding_option", "note_unknown_user",
            "opened", "opened_async",
            "source_arguments", "target_option", "user_option"]  # fmt: skip
 
 Function = TypeVar("Function", bound=Callable[..., Any])
-
-
-class _IdOrName(click.ParamType):
-    name = "text"
-
-    def convert(self, value: Any, param: Any, ctx: Any) -> User:  # noqa: ARG002
-        return id_or_name(value) if isinstance(value, str) else value
-
-
-ID_OR_NAME = _IdOrName()
 
 # these say where a server is; PGUSER or PGPASSWORD alone do not
 _PG_VARIABLES = ("PGHOST", "PGHOSTADDR", "PGPORT", "PGDATABASE", "PGSERVICE")
@@ -59,7 +49,7 @@ def json_option(function: Function) -> Function:
 def user_option(function: Function) -> Function:
     """Add `--user`."""
     return click.option(
-        "--user", required=True, type=ID_OR_NAME, metavar="USER", help="Whose: a UUID, or any name."
+        "--user", required=True, type=id_or_name, metavar="USER", help="Whose: a UUID, or any name."
     )(function)
 
 

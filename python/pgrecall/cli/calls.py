@@ -9,13 +9,12 @@ import click
 from pgrecall import AgentMemory
 from pgrecall._json import dump
 from pgrecall._messages import content_text
-from pgrecall._names import session_uuid
+from pgrecall._names import id_or_name, session_uuid
 from pgrecall._sql import UNSET, User
 from pgrecall.calls import replay
 from pgrecall.calls._rows import ModelCall
 from pgrecall.cli._output import CONTROL, note, out, print_json, print_rows, print_table
 from pgrecall.cli._target import (
-    ID_OR_NAME,
     json_option,
     note_unknown_user,
     opened,
@@ -35,7 +34,9 @@ def calls_command() -> None:
 
 @calls_command.command("list")
 @user_option
-@click.option("--session", type=ID_OR_NAME, metavar="S", help="Only of this session: its id, or its name.")
+@click.option(
+    "--session", type=id_or_name, metavar="S", help="Only of this session: its id, or its name."
+)
 @click.option("-k", "--limit", type=click.IntRange(0, 100_000), default=20, show_default=True)
 @target_option
 @json_option

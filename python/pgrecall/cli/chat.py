@@ -17,11 +17,12 @@ import click
 import psycopg
 
 from pgrecall import AgentMemory, ChatSession, ModelSettings, ReplyStream
+from pgrecall._names import id_or_name
 from pgrecall._report import WorkerReport
 from pgrecall._sql import User
 from pgrecall.cli._endpoint import Endpoint, endpoint_options, opened_with_models
 from pgrecall.cli._output import CONTROL, note, print_error, print_table
-from pgrecall.cli._target import ID_OR_NAME, no_embedding_option, target_option, user_option
+from pgrecall.cli._target import no_embedding_option, target_option, user_option
 from pgrecall.errors import is_lost
 from pgrecall.models._chat import ChatModel, ModelAnswerError
 from pgrecall.models._embedders import EmbeddingError
@@ -44,8 +45,10 @@ _LEARNING_SECONDS = 120.0  # at the end; what is left then, any worker does
 @user_option
 @endpoint_options(model_help="The chat model.", is_model_required=True)
 @click.option(
-    "--session", type=ID_OR_NAME, metavar="NAME",
-    help="Continue this session, or open it. Default: a new one."
+    "--session",
+    type=id_or_name,
+    metavar="NAME",
+    help="Continue this session, or open it. Default: a new one.",
 )
 @click.option("--system", metavar="TEXT", help="The system prompt.")
 @click.option("--show-memory", is_flag=True, help="Show the memories that were used and learned.")

@@ -10,10 +10,10 @@ import click
 
 from pgrecall import AgentMemory
 from pgrecall._messages import content_text
+from pgrecall._names import id_or_name
 from pgrecall._sql import User
 from pgrecall.cli._output import note, out, print_json, print_table
 from pgrecall.cli._target import (
-    ID_OR_NAME,
     check_user,
     json_option,
     no_embedding_option,
@@ -30,7 +30,9 @@ __all__ = ["budget_line", "context_command", "print_context", "print_explanation
 @click.command("context")
 @click.argument("query")
 @user_option
-@click.option("--session", type=ID_OR_NAME, metavar="SESSION", help="Its name or id. Default: the newest.")
+@click.option(
+    "--session", type=id_or_name, metavar="SESSION", help="Its name or id. Default: the newest."
+)
 @click.option(
     "--task", type=click.Choice(["continuation", "knowledge", "new_session", "tool_heavy"])
 )

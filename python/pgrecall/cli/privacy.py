@@ -10,10 +10,10 @@ from typing import Any
 
 import click
 
+from pgrecall._names import id_or_name
 from pgrecall._sql import User
 from pgrecall.cli._output import note, out, print_error, print_json, print_table, progress_console
 from pgrecall.cli._target import (
-    ID_OR_NAME,
     described,
     json_option,
     named_dsn,
@@ -155,7 +155,7 @@ def seal_command(user: User, vectors: bool, dsn: str | None, as_json: bool) -> N
 
 
 @click.command("rotate-key")
-@click.option("--user", type=ID_OR_NAME, metavar="USER", help="Whose: a UUID, or any name.")
+@click.option("--user", type=id_or_name, metavar="USER", help="Whose: a UUID, or any name.")
 @click.option("--all", "everybody", is_flag=True, help="All users, with --wrapping-only.")
 @click.option(
     "--wrapping-only",

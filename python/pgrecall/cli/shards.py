@@ -12,6 +12,7 @@ import click
 import psycopg
 
 from pgrecall._limits import Limits
+from pgrecall._names import id_or_name
 from pgrecall._sql import User
 from pgrecall.cli._output import note, out, print_json, print_table
 from pgrecall.cli._shards import (
@@ -22,7 +23,7 @@ from pgrecall.cli._shards import (
     move_user,
     shard_states,
 )
-from pgrecall.cli._target import ID_OR_NAME, json_option, named_dsn, target_option
+from pgrecall.cli._target import json_option, named_dsn, target_option
 
 __all__ = ["shards_command"]
 
@@ -98,7 +99,7 @@ def add(dsn: str | None, name: str, connection: str, slots: int, as_json: bool) 
 
 @shards_command.command("move")
 @target_option
-@click.argument("user", type=ID_OR_NAME)
+@click.argument("user", type=id_or_name)
 @click.option("--to", "target", metavar="SHARD", help="The shard to move to.")
 @click.option("--abandon", is_flag=True, help="End an interrupted move instead: the user stays.")
 @json_option
