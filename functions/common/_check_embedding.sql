@@ -34,5 +34,6 @@ begin
 end;
 $function$;
 
-comment on function recall._check_embedding is
+comment on function recall._check_embedding(recall.memory_embedding.embedding%type, text,
+    recall.settings) is
     'Reject a vector of another model, of the wrong size or of length zero (RC004); NULL passes.';

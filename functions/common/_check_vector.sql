@@ -33,5 +33,6 @@ begin
 end;
 $function$;
 
-comment on function recall._check_vector is
+comment on function recall._check_vector(recall.memory_embedding.embedding%type, text, text,
+    integer) is
     'Reject a vector with other dimensions than its model or of length zero (RC004); NULL passes.';

@@ -34,5 +34,5 @@ begin
 end;
 $function$;
 
-comment on function recall._embedding_from_json is
+comment on function recall._embedding_from_json(jsonb, text, text, integer) is
     'Vector from JSON, checked for size, zero and NaN (RC004); null gives NULL.';

@@ -47,5 +47,5 @@ begin
 end;
 $function$;
 
-comment on function recall._embeddings_from_json is
+comment on function recall._embeddings_from_json(jsonb, text, integer) is
     'Vectors from a JSON list, each checked (RC004); NULL without a list.';

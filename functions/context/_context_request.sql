@@ -95,5 +95,6 @@ begin
 end;
 $function$;
 
-comment on function recall._context_request is
+comment on function recall._context_request(uuid, uuid, text,
+    recall.memory_embedding.embedding%type, jsonb, timestamptz) is
     'The checked request for a context: session, settings, options, query, available tokens.';

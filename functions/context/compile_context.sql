@@ -100,7 +100,8 @@ begin
 end;
 $function$;
 
-comment on function recall.compile_context is
+comment on function recall.compile_context(uuid, uuid, text, recall.memory_embedding.embedding%type,
+    jsonb, timestamptz) is
     'Compile the messages of the next call within its token budget: {messages, budget, memories, '
     'recalled, history, task, truncated, left_out, prefix_hash}. They include the user''s message '
     'that started the turn, shortened if necessary. left_out lists every missing turn with a '

@@ -88,7 +88,8 @@ begin
 end;
 $function$;
 
-comment on function recall.explain_context is
+comment on function recall.explain_context(uuid, uuid, text, recall.memory_embedding.embedding%type,
+    jsonb, timestamptz) is
     'List every candidate memory of a context in the order of packing, with the parts of its '
     'score (decay × the sum of the parts), whether it was taken, and the reason. Stale memories '
     'follow, with the reason "stale".';

@@ -22,5 +22,5 @@ exception when others then
 end;
 $function$;
 
-comment on function recall._item_vector is
+comment on function recall._item_vector(double precision[]) is
     'Numbers as a vector of items (RC004 when they are not one).';

@@ -60,5 +60,6 @@ begin
 end;
 $function$;
 
-comment on function recall._apply_additions is
+comment on function recall._apply_additions(uuid, recall.sessions, jsonb, recall.jobs.vectors%type,
+    recall.settings, uuid) is
     'Apply consecutive ADD decisions; outcomes in order.';

@@ -104,5 +104,6 @@ begin
 end;
 $function$;
 
-comment on function recall._apply_decision is
+comment on function recall._apply_decision(uuid, recall.sessions, jsonb,
+    recall.memory_embedding.embedding%type, recall.settings, uuid) is
     'Apply one decision: ADD, UPDATE, DELETE, ACHIEVE or NONE.';

@@ -62,5 +62,6 @@ begin
 end;
 $function$;
 
-comment on function recall._apply_decisions is
+comment on function recall._apply_decisions(uuid, recall.sessions, jsonb, recall.jobs.vectors%type,
+    recall.settings, uuid, jsonb) is
     'Apply checked decisions; outcomes in order.';

@@ -49,5 +49,6 @@ begin
 end;
 $function$;
 
-comment on function recall._candidate_embeddings is
+comment on function recall._candidate_embeddings(jsonb, recall.jobs.vectors%type,
+    recall.settings) is
     'Vectors of candidates from the array or from the candidates, checked (RC003, RC004).';

@@ -54,5 +54,6 @@ begin
 end;
 $function$;
 
-comment on function recall._embed_memory is
+comment on function recall._embed_memory(uuid, uuid, recall.memory_embedding.embedding%type, text,
+    recall.settings, uuid) is
     'Store the late vector of an active memory and look for near duplicates.';

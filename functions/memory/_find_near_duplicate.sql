@@ -73,5 +73,6 @@ begin
 end;
 $function$;
 
-comment on function recall._find_near_duplicate is
+comment on function recall._find_near_duplicate(recall.memory_store,
+    recall.memory_embedding.embedding%type, text, real) is
     'The nearest active memory that states the same by vector and by words.';

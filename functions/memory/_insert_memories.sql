@@ -69,5 +69,6 @@ begin
 end;
 $function$;
 
-comment on function recall._insert_memories is
+comment on function recall._insert_memories(recall.memory_store[], recall.jobs.vectors%type, text[],
+    text, jsonb, uuid, recall.settings) is
     'Insert active memories of one user with vectors, count and audit.';

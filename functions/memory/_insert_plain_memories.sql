@@ -75,5 +75,6 @@ begin
 end;
 $function$;
 
-comment on function recall._insert_plain_memories is
+comment on function recall._insert_plain_memories(recall.memory_store[], recall.jobs.vectors%type,
+    text[], recall.settings, uuid) is
     'Insert those memories of a batch that resemble no other, and return their positions.';

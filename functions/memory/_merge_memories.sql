@@ -45,5 +45,6 @@ begin
 end;
 $function$;
 
-comment on function recall._merge_memories is
+comment on function recall._merge_memories(uuid, text, uuid[], text,
+    recall.memory_embedding.embedding%type, recall.settings, uuid) is
     'Merge some memories into one text. Outcome: merged or moved.';

@@ -73,5 +73,5 @@ begin
 end;
 $function$;
 
-comment on function recall._near_places is
+comment on function recall._near_places(uuid, text[], recall.jobs.vectors%type, text[], real) is
     'Positions in a batch whose vectors and words are near a stored memory or an earlier one.';

@@ -41,5 +41,6 @@ begin
 end;
 $function$;
 
-comment on function recall._place_memories is
+comment on function recall._place_memories(recall.memory_store[], recall.jobs.vectors%type, text[],
+    recall.settings, uuid) is
     'Write a chunk of a batch of memories; outcomes in order.';

@@ -99,5 +99,7 @@ begin
 end;
 $function$;
 
-comment on function recall._place_memory is
+comment on function recall._place_memory(recall.memory_store,
+    recall.memory_embedding.embedding%type, text, recall.settings, recall.memory_store, uuid,
+    boolean) is
     'Write one memory. Outcome: added, duplicate, merged, superseded or disputed.';

@@ -60,5 +60,7 @@ begin
 end;
 $function$;
 
-comment on function recall._replace_memories is
+comment on function recall._replace_memories(recall.memory_store[], recall.memory_store,
+    recall.memory_store, text, recall.memory_embedding.embedding%type, text, recall.settings,
+    uuid) is
     'End what a memory replaces and write it, into the row with the same text if there is one.';

@@ -60,5 +60,6 @@ begin
 end;
 $function$;
 
-comment on function recall._store_dispute is
+comment on function recall._store_dispute(recall.memory_store, recall.memory_store,
+    recall.memory_embedding.embedding%type, text, uuid, jsonb) is
     'Store a contradiction of what the user stated, without making it active.';

@@ -26,5 +26,5 @@ begin
 end;
 $function$;
 
-comment on function recall._vector_of is
+comment on function recall._vector_of(uuid, uuid, text) is
     'A memory''s vector of a model, whether it is active or ended.';

@@ -64,7 +64,8 @@ begin
 end;
 $function$;
 
-comment on function recall.add_embedding is
+comment on function recall.add_embedding(uuid, uuid, recall.memory_embedding.embedding%type,
+    text) is
     'Store the vector of a memory that was written without one. Outcome: added; duplicate (the '
     'memory ended in favor of a near duplicate); merged (a near duplicate ended in favor of the '
     'memory); ended (the memory had ended before, and the vector serves as_of). Without p_model '

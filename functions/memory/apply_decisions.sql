@@ -57,6 +57,6 @@ begin
 end;
 $function$;
 
-comment on function recall.apply_decisions is
+comment on function recall.apply_decisions(uuid, uuid, jsonb, uuid, recall.jobs.vectors%type) is
     'Apply ADD, UPDATE, DELETE, ACHIEVE and NONE in one transaction, one row a decision in order. '
     'A decision has the keys decision, target_id and those of a candidate. Repeatable per job.';

@@ -67,7 +67,7 @@ begin
 end;
 $function$;
 
-comment on function recall.ingest_memories is
+comment on function recall.ingest_memories(uuid, uuid, jsonb, recall.jobs.vectors%type) is
     'Write extracted or imported memories in one transaction, or none of them. Keys of a '
     'candidate: content, kind, slot, tags, importance, confidence, provenance, source, '
     'observed_at, valid_from, valid_to, source_turn_ids, embedding, embedding_model, token_count, '

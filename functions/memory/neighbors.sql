@@ -68,5 +68,5 @@ begin
 end;
 $function$;
 
-comment on function recall.neighbors is
+comment on function recall.neighbors(uuid, recall.memory_embedding.embedding%type, integer, real) is
     'Active memories nearest to a vector, most similar first. similarity is the cosine, -1 to 1.';

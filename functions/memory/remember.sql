@@ -89,7 +89,9 @@ begin
 end;
 $function$;
 
-comment on function recall.remember is
+comment on function recall.remember(uuid, text, text, text, text[], real, recall.provenance,
+    recall.memory_embedding.embedding%type, uuid, text, timestamptz, timestamptz, integer, jsonb,
+    text, text) is
     'Remember one text (importance 0 to 1); creates an unknown user. Outcome: added; duplicate '
     '(memory_id already states it; a slot or kind that it has stays); merged or superseded (it '
     'replaces a nearly equal memory, or the one in its slot); disputed (it contradicts what the '

@@ -29,5 +29,6 @@ begin
 end;
 $function$;
 
-comment on function recall._best_turns is
+comment on function recall._best_turns(uuid, text, text[], recall.memory_embedding.embedding%type,
+    recall.settings) is
     'The best turn of each of a user''s sessions for a query.';

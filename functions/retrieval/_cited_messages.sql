@@ -43,5 +43,6 @@ begin
 end;
 $function$;
 
-comment on function recall._cited_messages is
+comment on function recall._cited_messages(uuid, text, recall.memory_embedding.embedding%type,
+    recall.settings) is
     'Scores that the best memories for a query lend to the messages they cite.';

@@ -135,5 +135,6 @@ begin
 end;
 $function$;
 
-comment on function recall._compare_turns is
+comment on function recall._compare_turns(uuid, text[], recall.memory_embedding.embedding%type,
+    integer, recall.message_filter, tstzrange, jsonb, recall.settings) is
     'A user''s turns, each compared with a query by vector, words and speaker.';

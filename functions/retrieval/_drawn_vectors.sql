@@ -53,5 +53,5 @@ begin
 end;
 $function$;
 
-comment on function recall._drawn_vectors is
+comment on function recall._drawn_vectors(text, recall.settings) is
     'Random stored vectors of users whose searches compare only candidates.';

@@ -99,6 +99,8 @@ begin
 end;
 $function$;
 
-comment on function recall._find_memories is
+comment on function recall._find_memories(uuid, text[], recall.memory_embedding.embedding%type,
+    uuid[], integer, recall.memory_filter, double precision, uuid[], recall.score_weights,
+    double precision, recall.settings) is
     'Candidates of a search, from a comparison of all memories by vector and words, and the '
     'largest access count.';

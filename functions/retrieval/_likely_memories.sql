@@ -76,6 +76,7 @@ begin
 end;
 $function$;
 
-comment on function recall._likely_memories is
+comment on function recall._likely_memories(uuid, text[], recall.memory_embedding.embedding%type,
+    uuid[], integer, uuid[], recall.memory_filter, recall.settings) is
     'Among very many memories, those that a search scores: the nearest, the best by words, the '
     'most important.';

@@ -106,5 +106,6 @@ begin
 end;
 $function$;
 
-comment on function recall._likely_turns is
+comment on function recall._likely_turns(uuid, text[], recall.memory_embedding.embedding%type,
+    integer, recall.message_filter, recall.settings) is
     'Among very many turns, those that a search scores, and the rarity of its words among all.';

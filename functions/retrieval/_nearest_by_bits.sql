@@ -66,5 +66,6 @@ begin
 end;
 $function$;
 
-comment on function recall._nearest_by_bits is
+comment on function recall._nearest_by_bits(uuid, recall.memory_embedding.embedding%type, uuid[],
+    integer, recall.settings) is
     'The memories whose vectors share most sign bits with a vector, nearest first.';

@@ -93,5 +93,6 @@ begin
 end;
 $function$;
 
-comment on function recall._nearest_memories is
+comment on function recall._nearest_memories(uuid, recall.memory_embedding.embedding%type, integer,
+    recall.settings) is
     'Among very many memories the nearest, by sign bits and then exactly, as candidates.';

@@ -63,5 +63,6 @@ begin
 end;
 $function$;
 
-comment on function recall._nearest_turns_by_bits is
+comment on function recall._nearest_turns_by_bits(uuid, recall.memory_embedding.embedding%type,
+    integer, recall.message_filter, recall.settings) is
     'The turns whose vectors share most sign bits with a vector.';

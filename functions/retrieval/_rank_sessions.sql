@@ -75,5 +75,6 @@ begin
 end;
 $function$;
 
-comment on function recall._rank_sessions is
+comment on function recall._rank_sessions(uuid, text, text[],
+    recall.memory_embedding.embedding%type, integer, recall.settings) is
     'A user''s sessions for a query, with the parts that add up to their scores.';

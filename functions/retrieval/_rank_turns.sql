@@ -71,5 +71,6 @@ begin
 end;
 $function$;
 
-comment on function recall._rank_turns is
+comment on function recall._rank_turns(uuid, text[], recall.memory_embedding.embedding%type,
+    integer, recall.message_filter, tstzrange, jsonb, recall.settings) is
     'The best of a user''s turns for a query, with the parts that add up to their scores.';

@@ -71,5 +71,6 @@ begin
 end;
 $function$;
 
-comment on function recall._recall_of_candidates is
+comment on function recall._recall_of_candidates(uuid, uuid, uuid, integer,
+    recall.memory_embedding.embedding%type) is
     'Share of the ten exactly nearest vectors among the candidates of an approximate search.';

@@ -133,5 +133,6 @@ begin
 end;
 $function$;
 
-comment on function recall._score_turns is
+comment on function recall._score_turns(uuid, text[], recall.memory_embedding.embedding%type,
+    integer, recall.message_filter, tstzrange, jsonb, recall.settings) is
     'A user''s turns with the parts of their scores that come from the turn itself.';

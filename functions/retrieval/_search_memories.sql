@@ -122,5 +122,6 @@ begin
 end;
 $function$;
 
-comment on function recall._search_memories is
+comment on function recall._search_memories(uuid, text, recall.memory_embedding.embedding%type,
+    integer, jsonb, timestamptz, uuid, tstzrange, recall.settings) is
     'Memories for a query, best first, with each part of their scores.';

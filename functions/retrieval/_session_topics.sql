@@ -73,5 +73,6 @@ begin
 end;
 $function$;
 
-comment on function recall._session_topics is
+comment on function recall._session_topics(uuid, text[], recall.memory_embedding.embedding%type,
+    recall.settings) is
     'Title and summary of each of a user''s sessions, compared with a query.';

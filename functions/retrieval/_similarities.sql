@@ -45,5 +45,6 @@ begin
 end;
 $function$;
 
-comment on function recall._similarities is
+comment on function recall._similarities(uuid, recall.memory_embedding.embedding%type, uuid[],
+    recall.settings) is
     'Cosine similarity of given memories that have vectors, including ended ones.';

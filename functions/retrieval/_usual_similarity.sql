@@ -36,5 +36,6 @@ begin
 end;
 $function$;
 
-comment on function recall._usual_similarity is
+comment on function recall._usual_similarity(uuid, recall.memory_embedding.embedding%type,
+    recall.settings) is
     'The cosine that a query has with unrelated memories.';

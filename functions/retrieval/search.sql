@@ -125,7 +125,8 @@ begin
 end;
 $function$;
 
-comment on function recall.search is
+comment on function recall.search(uuid, text, recall.memory_embedding.embedding%type, integer,
+    jsonb, timestamptz) is
     'Memories of the user for a text, a vector or both, best first; without both, the most '
     'important and recent. Filter: kinds, kinds_none, tiers, scopes, slots, tags_any, tags_all, '
     'provenance, source, source_session_id, agent_id, session_id, metadata, observed_after, '

@@ -51,7 +51,8 @@ begin
 end;
 $function$;
 
-comment on function recall.search_messages is
+comment on function recall.search_messages(uuid, text, recall.memory_embedding.embedding%type,
+    integer, jsonb) is
     'Turns of all sessions of a user, best first, with the parts that add up to the score. It '
     'finds turns that a worker''s embed job has indexed; an append enqueues the job. '
     'Filter: session_id, agent_id, since, until, roles, metadata (containment); asked_at (time of '

@@ -60,6 +60,7 @@ begin
 end;
 $function$;
 
-comment on function recall.search_sessions is
+comment on function recall.search_sessions(uuid, text, recall.memory_embedding.embedding%type,
+    integer) is
     'Sessions of a user by title, summary and best turn, best first; without a query the last '
     'active first, with score 0. turn_index, role and content are those of the best turn.';

@@ -22,5 +22,6 @@ begin
 end;
 $function$;
 
-comment on function recall._is_known is
+comment on function recall._is_known(recall.memory_store, recall.memory_embedding.embedding%type,
+    recall.settings) is
     'Whether SQL alone settles a candidate: an active memory has the same or nearly the same text.';

@@ -33,6 +33,7 @@ begin
 end;
 $function$;
 
-comment on function recall._neighbors_json is
+comment on function recall._neighbors_json(recall.memory_store,
+    recall.memory_embedding.embedding%type) is
     'Neighbors that the consolidate request shows beside a candidate: memory_id, content, kind, '
     'observed_at.';

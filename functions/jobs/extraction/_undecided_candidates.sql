@@ -63,5 +63,6 @@ begin
 end;
 $function$;
 
-comment on function recall._undecided_candidates is
+comment on function recall._undecided_candidates(recall.sessions, jsonb, recall.jobs.vectors%type,
+    recall.settings) is
     'Candidates of an extraction that a model has to decide about, each with similar memories.';

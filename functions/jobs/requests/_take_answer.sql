@@ -67,5 +67,5 @@ begin
 end;
 $function$;
 
-comment on function recall._take_answer is
+comment on function recall._take_answer(jsonb, jsonb) is
     'State of a job after an answer: said, complaint or failure, and the span of the answer.';

@@ -44,5 +44,5 @@ exception when sqlstate 'RC004' then
 end;
 $function$;
 
-comment on function recall._take_vectors is
+comment on function recall._take_vectors(jsonb, jsonb) is
     'State of a job after a batch of vectors; a failure when they are invalid.';

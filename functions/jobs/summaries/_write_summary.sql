@@ -46,5 +46,6 @@ begin
 end;
 $function$;
 
-comment on function recall._write_summary is
+comment on function recall._write_summary(recall.sessions, text, integer, integer, text,
+    recall.memory_embedding.embedding%type, bigint, jsonb) is
     'Store a session''s new summary of a kind and end the one before.';

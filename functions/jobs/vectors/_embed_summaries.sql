@@ -25,5 +25,6 @@ begin
 end;
 $function$;
 
-comment on function recall._embed_summaries is
+comment on function recall._embed_summaries(uuid, jsonb, recall.jobs.vectors%type,
+    recall.settings) is
     'Store late vectors of a user''s live summaries.';

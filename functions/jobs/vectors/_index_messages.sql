@@ -55,5 +55,6 @@ begin
 end;
 $function$;
 
-comment on function recall._index_messages is
+comment on function recall._index_messages(recall.sessions, integer, jsonb,
+    recall.jobs.vectors%type, recall.settings) is
     'Make a session''s messages searchable up to a turn, with the vectors of an embed job.';

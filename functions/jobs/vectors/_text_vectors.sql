@@ -18,5 +18,5 @@ begin atomic
      where split_part(t.name, ' ', 1) = p_kind;
 end;
 
-comment on function recall._text_vectors is
+comment on function recall._text_vectors(jsonb, recall.jobs.vectors%type, text) is
     'Vectors of an embed job for messages, memories or summaries, by their ids.';

@@ -14,5 +14,5 @@ as $function$
                 else jsonb '{}' end;
 $function$;
 
-comment on function recall._vectors_result is
+comment on function recall._vectors_result(recall.jobs.vectors%type, integer, recall.settings) is
     'The embedding_model of a step''s result; empty when some vectors are missing.';

@@ -23,5 +23,5 @@ as $function$
     end;
 $function$;
 
-comment on function recall._vectors_wanted is
+comment on function recall._vectors_wanted(jsonb, recall.jobs.vectors%type, jsonb) is
     'Question for vectors of texts; NULL when all exist, or none can be had.';
