@@ -130,6 +130,8 @@ select current_setting('recall.due_0006') as is_due \gset
 \ir ../functions/common/_shown_parts.sql
 \ir ../functions/common/_is_shown.sql
 \ir ../functions/common/_settings.sql
+\ir ../functions/common/_parsed_text.sql
+\ir ../functions/common/_text_words.sql
 \ir ../functions/common/_try_lock_user_and_bump_revision.sql
 \ir ../functions/common/_unknown_session.sql
 \ir ../functions/common/_unknown_user.sql

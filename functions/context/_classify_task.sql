@@ -42,11 +42,11 @@ begin
            '|used to|my|mine|about me|(did|do|am|was|have|had) i|(did|have) we)\M') then
         -- One message after the other: the newest usually shares a word, and 20,000 characters
         -- take 1.3 ms.
-        v_words := tsvector_to_array(to_tsvector(v_language, p_request.query));
+        v_words := tsvector_to_array(recall._text_words(v_language, left(p_request.query, 10000)));
         foreach v_message in array v_recent loop
             continue when jsonb_typeof(v_message -> 'content') <> 'string';
             v_text := left(v_message ->> 'content', v_left);
-            if v_words && tsvector_to_array(to_tsvector(v_language, v_text)) then
+            if v_words && tsvector_to_array(recall._text_words(v_language, v_text)) then
                 return 'continuation';
             end if;
             v_left := v_left - length(v_text);

@@ -36,7 +36,7 @@ begin
             '|selam|günaydın|привет|здравствуйте|добрый день|こんにちは|おはよう(ございます)?'
             '|こんばんは|你好|您好|안녕(하세요)?|مرحبا|السلام عليكم)'
             '( (there|again|zusammen|all|you|everyone))?\W*$')
-        or to_tsvector(p_language, v_query) = '';
+        or recall._text_words(p_language, v_query) = '';
 end;
 $function$;
 

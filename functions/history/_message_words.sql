@@ -9,8 +9,8 @@ returns tsvector
 language sql
 immutable
 parallel safe
-return setweight(to_tsvector(p_language, split_part(p_text, ': ', 1)), 'A')
-       || to_tsvector(p_language, substr(p_text, strpos(p_text, ': ') + 2));
+return setweight(recall._text_words(p_language, split_part(p_text, ': ', 1)), 'A')
+       || recall._text_words(p_language, substr(p_text, strpos(p_text, ': ') + 2));
 
 comment on function recall._message_words(regconfig, text) is
     'Words of a message as indexed; those of the speaker''s name have weight A.';

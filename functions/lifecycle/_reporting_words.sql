@@ -54,8 +54,8 @@ declare
         'kullanıcı sordu istedi aradı karşılaştırdı seçti söyledi bildirdi yardım çözdü çalıştı '
         'sorun sorunu soru yeni iki üç bugün hafta gün ay yine tekrar';
 begin
-    return tsvector_to_array(to_tsvector(p_language, v_words)
-                             || to_tsvector('pg_catalog.simple', v_words));
+    return tsvector_to_array(recall._text_words(p_language, v_words)
+                             || recall._text_words('pg_catalog.simple', v_words));
 end;
 $function$;
 

@@ -41,7 +41,7 @@ begin
                                       then greatest(1, (length(c.content) - 120) / 4)
                                  else recall._estimate_tokens(c.content) end),
                    case when recall._is_sealed(c.content) then ''::tsvector
-                        else to_tsvector(p_settings.language::regconfig, c.content) end,
+                        else recall._text_words(p_settings.language::regconfig, c.content) end,
                    s.provenance, s.source,
                    v_session_id, c.source_turn_ids[1], coalesce(c.source_turn_ids, '{}'),
                    s.confidence, coalesce(c.importance, 0.5), 0, 0, null,

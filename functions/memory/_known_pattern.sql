@@ -55,7 +55,7 @@ begin
              where 3 * cardinality(w.indexes) >= 2 * cardinality(v_ids)
                and w.word = any (m.tags || tsvector_to_array(
                        m.search_vector
-                       || to_tsvector(p_settings.language::regconfig,
+                       || recall._text_words(p_settings.language::regconfig,
                                       array_to_string(m.tags, ' '))))) as s
      where m.user_id = p_user_id
        and m.ended_at is null

@@ -39,7 +39,7 @@ begin
                           when g.texts = t.texts then '{}'
                           when p_table = 'recall.memory_store'::regclass then jsonb_build_object(
                               'content_hash', recall._content_hash(g.texts ->> 'content'),
-                              'search_vector', to_tsvector(p_settings.language::regconfig,
+                              'search_vector', recall._text_words(p_settings.language::regconfig,
                                                            g.texts ->> 'content'))
                           when p_table = 'recall.conversation_history'::regclass then
                               jsonb_build_object('content_hash', recall.message_hash(

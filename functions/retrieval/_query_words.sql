@@ -16,7 +16,7 @@ declare
 begin
     return array(
         select u.lexeme
-          from unnest(to_tsvector(p_settings.language::regconfig, left(p_query, 10000))) as u
+          from unnest(recall._text_words(p_settings.language::regconfig, left(p_query, 10000))) as u
          order by u.positions[1], u.lexeme
          limit v_most);
 end;

@@ -44,7 +44,7 @@ begin
     topic as materialized (
         select s.session_id, s.title, l.content, l.similarity, s.active_at,
                case when v_terms <> '{}'
-                    then to_tsvector(p_settings.language::regconfig,
+                    then recall._text_words(p_settings.language::regconfig,
                                      left(concat_ws(' ', s.title, l.content), 20000))
                end as words
           from recall._session_headings(p_user_id) as s

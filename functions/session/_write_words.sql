@@ -18,7 +18,7 @@ begin
         return;
     end if;
     update recall.memory_store as m
-       set search_vector = to_tsvector(p_language, m.content)
+       set search_vector = recall._text_words(p_language, m.content)
      where m.user_id = p_user_id;
 
     update recall.message_search as s

@@ -294,3 +294,12 @@ select format('%s: %s', d.objid::regprocedure, d.refobjid::regclass)
    and p.pronamespace = 'recall'::regnamespace
    and c.relnamespace = 'recall'::regnamespace
  group by d.objid, d.refobjid;
+
+-- rule: only _text_words turns text into words
+-- PostgreSQL's parser is quadratic in some texts, which _parsed_text bounds.
+select p.oid::regprocedure::text
+  from pg_proc as p
+ where p.pronamespace = 'recall'::regnamespace
+   and concat(p.prosrc, pg_get_function_sqlbody(p.oid))
+       ~* '\m(array_to_tsvector|(json(b)?_)?to_tsvector|(plainto_|phraseto_|websearch_)?to_tsquery|ts_headline|ts_parse|ts_debug)\('
+   and p.proname <> '_text_words';
