@@ -57,6 +57,7 @@ _PIECES = {
     "one path": "/usr/lib/a_b",
     "Windows paths": "C:\\a\\b\\",
     "opened tags": "<a ",
+    "thoughts": "<think>",
     "tags": "<a href='b'>c</a>",
     "angles": "<",
     "comments": "<!-- ",
@@ -121,6 +122,8 @@ def _vocabulary(joint: str) -> Callable[[int], str]:
 
 SHAPES: dict[str, Callable[[int], str]] = {
     **{name: _repeated(piece) for name, piece in _PIECES.items()},
+    "one quote, then sentences": lambda length: ('"' + "The cat sat. " * length)[:length],
+    "one bracket, then words": lambda length: ("[" + "a b " * length)[:length],
     "base64": _encoded,
     "hexadecimal bytes": _hexadecimal,
     "many words": _vocabulary(" "),

@@ -237,7 +237,8 @@ def _storable(text: str) -> str:
 
 def _parsed(content: Any) -> dict[str, Any] | None:
     """Return the JSON object in what a model said; thoughts, a fence or words may stand around."""
-    text = _THOUGHTS.sub("", content if isinstance(content, str) else "")
+    said, end, rest = (content if isinstance(content, str) else "").rpartition("</think>")
+    text = _THOUGHTS.sub("", said + end) + rest
     text = _CLOSED_THOUGHTS.sub("", text)
     start = text.find("{")
     if start < 0 or len(text) - start > _LONGEST_ANSWER:
@@ -404,4 +405,5 @@ def _kept(pattern: re.Pattern[str], texts: Sequence[str]) -> set[str]:
 
 
 def _words(text: str) -> list[str]:
-    return re.findall(r"[\w'’.-]*\w", text.casefold())
+    runs = re.findall(r"[\w'’.-]+", text.casefold())
+    return [word for run in runs if (word := run.rstrip("'’.-"))]

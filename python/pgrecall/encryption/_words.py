@@ -101,5 +101,6 @@ def _words(text: str) -> list[str]:
     """Return the words of a text, each without the ending of an English plural or verb form."""
     return [
         re.sub(r"(?<=\w{3})(?:'s|ing|ed|es|s)$", "", word)
-        for word in re.findall(r"[\w']*\w", text.casefold())
+        for run in re.findall(r"[\w']+", text.casefold())
+        if (word := run.rstrip("'"))
     ]
