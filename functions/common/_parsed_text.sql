@@ -9,7 +9,7 @@ returns text
 language plpgsql
 immutable
 parallel safe
-set search_path from current
+set search_path to pg_catalog, recall, pg_temp
 as $function$
 declare
     v_run  constant text    := '(?:[A-Za-z0-9]*[-_./~]){32}';
