@@ -301,5 +301,6 @@ select p.oid::regprocedure::text
   from pg_proc as p
  where p.pronamespace = 'recall'::regnamespace
    and concat(p.prosrc, pg_get_function_sqlbody(p.oid))
-       ~* '\m(array_to_tsvector|(json(b)?_)?to_tsvector|(plainto_|phraseto_|websearch_)?to_tsquery|ts_headline|ts_parse|ts_debug)\('
+       ~* ('\m(array_to_tsvector|(json(b)?_)?to_tsvector|(plainto_|phraseto_|websearch_)?to_tsquery'
+           '|ts_headline|ts_parse|ts_debug)\(')
    and p.proname <> '_text_words';
