@@ -16,6 +16,10 @@
 set -euo pipefail
 
 root=${PGRECALL_CHROOT:-/var/tmp/pgrecall-debian}
+if [ -e "$root" ] && [ ! -O "$root" ]; then
+    echo "$root belongs to another account" >&2
+    exit 1
+fi
 port=${PGRECALL_PORT:-54217}
 cron_db=${PGRECALL_CRON_DB:-recall_cron}
 bin=/usr/lib/postgresql/17/bin

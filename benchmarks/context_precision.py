@@ -16,7 +16,6 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-import tempfile
 import uuid
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -243,7 +242,7 @@ def main() -> None:
     options = parser.parse_args()
 
     facts = json.loads(options.data.read_text()) if options.data else []
-    embed = Embeddings(Path(tempfile.gettempdir()) / "pgrecall-embeddings-contexts.pickle")
+    embed = Embeddings("contexts")
     with database(options.dsn, dimensions=384) as db:
         contexts = Contexts(db, embed)
         for line in tables(contexts, read_questions(), PARTS[options.part], facts):

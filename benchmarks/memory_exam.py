@@ -22,7 +22,6 @@ import argparse
 import json
 import re
 import sys
-import tempfile
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -97,7 +96,7 @@ class Exam:
 
     def __init__(self, db: psycopg.Connection[Any], memory: AgentMemory, data: Path) -> None:
         self.db, self.memory = db, memory
-        self.embed = Embeddings(Path(tempfile.gettempdir()) / f"pgrecall-exam-{data.stem}.pickle")
+        self.embed = Embeddings(f"exam-{data.stem}")
         self.learners = [
             Learner(conversation, speaker, memory.users.ensure(f"{conversation['id']} {speaker}"),
                     [Fact(fact["text"], tuple(fact["evidence"]), confidence_of(fact["text"]))

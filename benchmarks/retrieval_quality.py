@@ -22,9 +22,10 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
-import pickle
+import os
 import random
 import re
+import stat
 import subprocess
 import sys
 import tempfile
@@ -34,6 +35,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import psycopg
 from pgvector import HalfVector
 from psycopg.types.json import Jsonb
@@ -75,22 +77,42 @@ Ranking = tuple[list[int], list[bool]]
 """Of each turn found, best first: its tokens, and whether it is evidence."""
 
 
-class Embeddings:
-    """The local model, with its vectors cached in a file."""
+CACHE = Path(__file__).resolve().parents[1] / ".cache" / "embeddings"
 
-    def __init__(self, cache: Path) -> None:
-        self._cache = cache
-        self._known: dict[str, list[float]] = (
-            pickle.loads(cache.read_bytes()) if cache.exists() else {}
-        )
+
+class Embeddings:
+    """The local model, with its vectors cached in a file of a folder that is ours alone.
+
+    Raises:
+        PermissionError: others may write to the folder.
+    """
+
+    def __init__(self, name: str) -> None:
+        CACHE.mkdir(mode=0o700, parents=True, exist_ok=True)
+        found = CACHE.lstat()
+        if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid() or found.st_mode & 0o022:
+            raise PermissionError(f"{CACHE} is not a folder of this account alone")
+        self._cache = CACHE / f"{name}.npz"
+        self._known: dict[str, list[float]] = {}
+        if self._cache.exists():
+            with np.load(self._cache, allow_pickle=False) as kept:
+                texts = json.loads(kept["texts"].tobytes())
+                self._known = dict(zip(texts, kept["vectors"].tolist(), strict=True))
         self._embedder = LocalEmbedder()
 
     def __call__(self, texts: list[str]) -> list[list[float]]:
         """Return vectors of 384 numbers in the order of the texts."""
         if missing := sorted({text for text in texts if text not in self._known}):
             self._known |= dict(zip(missing, self._embedder.embed(missing), strict=True))
-            self._cache.write_bytes(pickle.dumps(self._known))
+            self._keep()
         return [self._known[text] for text in texts]
+
+    def _keep(self) -> None:
+        texts = np.frombuffer(json.dumps(list(self._known)).encode(), np.uint8)
+        vectors = np.array(list(self._known.values()), np.float32)
+        with tempfile.NamedTemporaryFile(dir=CACHE, suffix=".npz", delete=False) as file:
+            np.savez(file, texts=texts, vectors=vectors)
+        Path(file.name).replace(self._cache)
 
 
 def as_text(vector: list[float]) -> str:
@@ -337,9 +359,7 @@ class Benchmark:
     def __init__(self, db: psycopg.Connection[Any], data: Path, scorer: Path) -> None:
         self.db, self.data, self.scorer = db, data, scorer
         digest = hashlib.sha256(data.read_bytes()).hexdigest()[:12]
-        self.embed = Embeddings(
-            Path(tempfile.gettempdir()) / f"pgrecall-embeddings-{digest}.pickle"
-        )
+        self.embed = Embeddings(f"conversations-{digest}")
         self.configure({"embedding_model": MODEL, "extraction": "none"})
         self.loaded = [(c, *load(db, c)) for c in json.loads(data.read_text())]
         work(db, self.embed)

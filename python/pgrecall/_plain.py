@@ -1,19 +1,41 @@
-"""Stored texts as they may stand in a prompt: the driver's own `recall._plain_text`.
+"""Stored texts as they may stand in a prompt, in a log, on a terminal and on a page.
 
-For what the database cannot read (encrypted users) or does not compile (answers of memory tools).
+`plain_text` is the driver's own `recall._plain_text`, for what the database cannot read (encrypted
+users) or does not compile (answers of memory tools).
 """
 
 from __future__ import annotations
 
+import json
 import re
 
-__all__ = ["INVISIBLE", "one_line", "plain_text", "shortened"]
+__all__ = [
+    "HIDDEN",
+    "INVISIBLE",
+    "escaped",
+    "escaped_json",
+    "escaped_line",
+    "one_line",
+    "plain_block",
+    "plain_text",
+    "shortened",
+]
 
 INVISIBLE = re.compile(  # recall._invisible
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f"
     "\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U00013430-\U0001343f\U0001bca0-\U0001bca3"
     "\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
 )
+# The sign that asks for the colored form of the symbol before it acts on nothing else.
+_EMOJI_FORM = "(?:(?<=[#*0-9\u00a9\u00ae\u203c-\u3299\U0001f000-\U0001faff])|\\A)\ufe0f"
+HIDDEN = re.compile(
+    f"(?!{_EMOJI_FORM})(?:"
+    f"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]|{INVISIBLE.pattern})"
+)
+"""A character that moves a cursor, reorders or hides text, or is half of a pair.
+
+Tabs and line feeds are not among them: `escaped_line` is for places where they could act, too."""
+
 _SPACE = "[ \u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]*"
 _WIDE = "[\uff21-\uff3a\uff41-\uff5a]"
 _CONTROL = re.compile("[\u0001-\u001f\u007f-\u009f\u2028\u2029]+")
@@ -38,6 +60,30 @@ def plain_text(text: str) -> str:
     """Return a text on one line, with nothing that could act in a prompt."""
     seen = INVISIBLE.sub("", _CONTROL.sub(" ", text))
     return _SQUARE.sub(r"&#91;\1", _ANGLE.sub(r"&lt;\1", seen))
+
+
+def plain_block(text: str) -> str:
+    """Return a text of several lines without hidden characters."""
+    return HIDDEN.sub("", text)
+
+
+def escaped(text: str) -> str:
+    r"""Return a text with hidden characters escaped as in Python, such as \x1b or \u202e."""
+    return HIDDEN.sub(_escape, text.replace("\r\n", "\n"))
+
+
+def escaped_line(text: str) -> str:
+    r"""Return a text as one line: as `escaped`, with tabs and line feeds as \t and \n."""
+    return escaped(text).replace("\n", "\\n").replace("\t", "\\t")
+
+
+def escaped_json(document: str) -> str:
+    r"""Return a JSON document with the hidden characters of its texts as \uXXXX."""
+    return HIDDEN.sub(lambda found: json.dumps(found[0])[1:-1], document)
+
+
+def _escape(found: re.Match[str]) -> str:
+    return found[0].encode("unicode_escape").decode()
 
 
 def one_line(text: str) -> str:

@@ -10,7 +10,6 @@ import asyncio
 import contextlib
 import contextvars
 import inspect
-import logging
 import signal
 import threading
 import time
@@ -20,12 +19,13 @@ from concurrent.futures import wait as wait_for_futures
 from types import FrameType, TracebackType
 from typing import Any, Literal, Self, TypeVar
 
+from pgrecall._logs import logger
+
 __all__ = ["AsyncBackground", "AsyncCrew", "AsyncHome", "AsyncRuntime", "AsyncStop",
            "SyncBackground", "SyncCrew", "SyncHome", "SyncRuntime", "SyncStop"]  # fmt: skip
 
 Result = TypeVar("Result")
 
-logger = logging.getLogger("pgrecall")
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 _MAX_WAITING = 1000

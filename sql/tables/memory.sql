@@ -122,7 +122,7 @@ comment on column recall.memory_store.end_reason is
     'superseded, merged, retracted, expired, revoked, or disputed (never active).';
 comment on column recall.memory_store.is_active is 'Whether it is current.';
 comment on column recall.memory_store.is_validated is
-    'Whether a person or the system has confirmed it.';
+    'Whether it counts as settled: its tier is episodic or higher, or validate_memory was called.';
 comment on column recall.memory_store.promotion_due is
     'Set when an access crosses a promotion threshold; the promotion sweep finds the row by a '
     'partial index.';

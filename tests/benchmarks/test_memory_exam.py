@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import memory_exam
+import retrieval_quality
 from support.servers import TestServer
 
 TEXTS = [
@@ -54,7 +55,7 @@ def test_exam_counts_stored_refused_and_unreachable_facts(
         sys, "argv",
         ["memory_exam.py", "--data", str(data), "--dsn", server.admin_dsn, "--year"],
     )  # fmt: skip
-    monkeypatch.setattr(memory_exam.tempfile, "gettempdir", lambda: str(tmp_path))
+    monkeypatch.setattr(retrieval_quality, "CACHE", tmp_path / "embeddings")
     assert memory_exam.main() == 1, "a quarter was refused"
     now, year = capsys.readouterr().out.split("After a year:")
     for table, lost in ((now, "| 0 | 0 | 1 | 1 | 25.0 % |"), (year, "| 0 | 1 | 1 | 2 | 50.0 % |")):

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import retrieval_quality
@@ -109,3 +111,41 @@ def test_command_with_recall_prints_the_recall_of_a_user(
         "| the nearest 10 | 1.0000 | 1.00 |",
         "| the nearest 50 | 1.0000 | 1.00 |",
     ]
+
+
+def test_cached_vectors_are_read_from_a_private_folder_without_pickle(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "embeddings"
+    monkeypatch.setattr(retrieval_quality, "CACHE", folder)
+    texts = ["I bought a cello.", "\u202e \x00 Wie schön"]
+    first = retrieval_quality.Embeddings("some")
+    vectors = first(texts)
+    assert folder.stat().st_mode & 0o077 == 0
+    again = retrieval_quality.Embeddings("some")
+    monkeypatch.setattr(again, "_embedder", None)  # every vector comes from the file
+    assert again(texts) == vectors
+
+    poisoned = np.array([{"a": 1}], dtype=object)
+    np.savez(folder / "some.npz", texts=poisoned, vectors=poisoned)
+    with pytest.raises(ValueError, match="allow_pickle"):
+        retrieval_quality.Embeddings("some")
+    folder.chmod(0o777)
+    with pytest.raises(PermissionError, match="this account alone"):
+        retrieval_quality.Embeddings("some")
+    folder.rename(tmp_path / "elsewhere")
+    folder.symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(PermissionError, match="this account alone"):
+        retrieval_quality.Embeddings("some")
+
+
+def test_no_program_unpickles() -> None:
+    root = Path(__file__).resolve().parents[2]
+    words = re.compile(r"^\s*(?:import|from) (?:pickle|shelve|dill|marshal|joblib)\b", re.MULTILINE)
+    found = [
+        str(path)
+        for folder in ("benchmarks", "python", "examples", ".ci")
+        for path in (root / folder).rglob("*.py")
+        if words.search(path.read_text("utf-8"))
+    ]
+    assert found == []

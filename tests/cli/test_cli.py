@@ -831,7 +831,7 @@ def test_export_and_import_user_move_a_user(cli: Cli, who: str, tmp_path: Path) 
     assert file.stat().st_mode & 0o077 == 0
     assert cli("export", "--user", who).json["format"] == "pgrecall-user"
 
-    receipt = cli("forget", "--user", who, "--json").json
+    receipt = cli("forget", "--user", who, "--yes", "--json").json
     assert receipt["counts"]["memory_store"] == 1
     assert cli("memories", "list", "--user", who, "--json").json == []
 
@@ -970,7 +970,7 @@ def test_commands_serve_an_encrypted_user(
     assert found["content"] == "Keeps a zebrafish"
     (kept,) = cli("memories", "list", "--user", other, "--json").json
     assert kept["content"] == "I like my zebrafish"
-    assert cli("forget", "--user", who, "--json").json["counts"]["user_keys"] == 1
+    assert cli("forget", "--user", who, "--yes", "--json").json["counts"]["user_keys"] == 1
 
 
 def test_seal_with_another_choice_of_vectors_is_refused(

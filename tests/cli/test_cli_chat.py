@@ -220,7 +220,9 @@ def test_chat_without_messages_stores_nothing(chat: Chat, who: str, memory: Agen
 
 def test_what_a_model_says_moves_no_cursor(chat: Chat, openai: ScriptedOpenAI) -> None:
     openai.then("one \x1b[2J\x1b]0;title\x07two\tthree\nfour")
-    assert chat("x", options=("--no-learn",)).out == "one [2J]0;titletwo\tthree\nfour\n"
+    assert chat("x", options=("--no-learn",)).out == (
+        "one \\x1b[2J\\x1b]0;title\\x07two\tthree\nfour\n"
+    )
 
 
 @pytest.mark.parametrize(

@@ -108,7 +108,7 @@ def test_migration_by_command_keeps_open_clients_working(fresh: str, pgrecall_: 
     assert dict(models).get(NEW, 0) >= 2
     status, said, _ = pgrecall_("embeddings", "status")
     assert "switched; the old vectors are kept until" in said
-    status, _, error = pgrecall_("embeddings", "cancel")
+    status, _, error = pgrecall_("embeddings", "cancel", "--yes")
     assert (status != 0, f"--to {OLD}" in error) == (True, True)
 
 
@@ -133,7 +133,7 @@ def test_status_without_time_to_keep_says_that_old_vectors_are_deleted(
 def test_cancelled_change_says_that_new_vectors_are_deleted(fresh: str, pgrecall_: Run) -> None:
     arguments = ("--to", NEW, "--dimensions", "768", "--yes", "--no-wait")
     assert pgrecall_("embeddings", "migrate", *arguments)[0] == 0
-    assert pgrecall_("embeddings", "cancel")[0] == 0
+    assert pgrecall_("embeddings", "cancel", "--yes")[0] == 0
     said = pgrecall_("embeddings", "status")[1]
     assert "cancelled; maintenance deletes the new vectors" in said
 

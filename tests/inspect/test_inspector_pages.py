@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import re
+import uuid
 from collections.abc import Iterator, Sequence
 from typing import Any
+from urllib.parse import quote
 from uuid import UUID
 
 import psycopg
@@ -15,12 +17,13 @@ from psycopg import conninfo
 from starlette.testclient import TestClient
 
 from pgrecall import AgentMemory
+from pgrecall._plain import HIDDEN
 from pgrecall.inspector._context import differences
 from pgrecall.inspector._pictures import chain_picture
 from pgrecall.models import EmbeddingError
 from support import login_role
 from support.fakes import WordEmbedder
-from support.inspecting import HOSTILE, JSON, csrf_of, entered, furnish_user, pages_of
+from support.inspecting import HOSTILE, JSON, TOKEN, csrf_of, entered, furnish_user, pages_of
 from support.sealed import KEYS
 
 
@@ -238,6 +241,64 @@ def test_hostile_texts_are_inert_on_every_page(dsn: str, memory: AgentMemory) ->
             assert str(6841 * 7919) not in page, path
         page = client.get(f"/users/{ids['user_id']}").text
     assert '<span class="hidden-character">U+202E</span>' in page
+
+
+def test_no_page_or_document_holds_hidden_characters(dsn: str, memory: AgentMemory) -> None:
+    hidden = (
+        "\x1b]52;c;QQ==\x07 \x9b \x7f \u202e \u2066 \u061c \u2028 \u200b \u2060 \ufeff \U000e0041"
+    )
+    for user in ("ada", "ben"):
+        ids = furnish_user(memory, f"{user} {hidden}")
+        memory.remember(f"{user} {hidden}", f"likes {hidden}", tags=[hidden], slot="s",
+                        metadata={hidden: hidden})  # fmt: skip
+        export = f"/users/{ids['user_id']}/export"
+        with entered(dsn, write=True) as client:
+            searched = f"/users/{ids['user_id']}/search?q={quote(hidden)}"
+            for path in [*pages_of(ids), export, searched]:
+                page = re.sub(r"(?s)<textarea.*?</textarea>", "", client.get(path).text)
+                assert not HIDDEN.search(page), path
+                document = client.get(path, headers=JSON).text
+                assert not HIDDEN.search(document), path
+                json.loads(document)
+            call = {"user_id": str(ids["user_id"])}
+            answer = client.post(
+                "/rpc/get_memories", json=call, headers={"authorization": f"Bearer {TOKEN}"}
+            )
+            assert f"likes {hidden}" in [row["content"] for row in answer.json()]
+            assert not HIDDEN.search(answer.text)
+
+
+def test_page_does_not_claim_that_a_person_confirmed_an_extraction(
+    dsn: str, memory: AgentMemory, client: TestClient
+) -> None:
+    user = f"ada {uuid.uuid4()}"
+    user_id = memory.users.ensure(user)
+    [extracted] = memory.memories.ingest(
+        user,
+        [
+            {
+                "content": "Likes tea",
+                "source": "conversation",
+                "provenance": "user_stated",
+                "confidence": "high",
+            }
+        ],
+    )
+    found = memory.memories.get(user, extracted.memory_id)
+    assert found is not None
+    assert (found.is_validated, found.provenance) == (True, "user_stated")
+    path = f"/users/{user_id}/memories/{extracted.memory_id}"
+    page = client.get(path).text
+    assert "extracted from a conversation by a model or an application" in page
+    assert "confirmed" not in page
+    assert "person" not in page
+    memory.memories.validate(user, extracted.memory_id)
+    assert "confirmed through" in client.get(path).text
+
+    stated = memory.remember(user, "Likes rye")
+    page = client.get(f"/users/{user_id}/memories/{stated.memory_id}").text
+    assert "stated through remember" in page
+    assert "confirmed" not in page
 
 
 def test_two_roles_see_different_things(

@@ -7,6 +7,7 @@ import json
 import secrets
 import signal
 import sys
+import tempfile
 import time
 from datetime import UTC, datetime
 from pathlib import Path
@@ -45,16 +46,17 @@ def main() -> int:
     parser.add_argument("--minutes", type=float, default=10)
     parser.add_argument("--seed", type=int, default=secrets.randbelow(10**6))
     parser.add_argument("--port", type=int, default=54306)
-    parser.add_argument("--folder", type=Path, default=Path("/var/tmp/pgrecall-soak"))
+    parser.add_argument("--folder", type=Path, help="default: a new one")
     parser.add_argument("--server", choices=["debian", "embedded"],
                         help="default: Debian's, where its chroot is complete")  # fmt: skip
     parser.add_argument("--output", type=Path, help="file of the record, as JSON")
     parser.add_argument("--sabotage", type=Path, help="SQL that breaks the schema, for a proof")
     parser.add_argument("--keep", action="store_true", help="keep the servers' folders")
     given = parser.parse_args()
+    folder = given.folder or Path(tempfile.mkdtemp(prefix="pgrecall-soak-", dir="/var/tmp"))
     is_debian = is_debian_here() if given.server is None else given.server == "debian"
     choices = Choices(
-        given.minutes, given.seed, given.port, given.folder, is_debian,
+        given.minutes, given.seed, given.port, folder, is_debian,
         None if given.sabotage is None else given.sabotage.read_text(encoding="utf-8"),
     )  # fmt: skip
     # a terminated soak ends its servers, too

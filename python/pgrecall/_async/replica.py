@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import math
 import time
 from collections.abc import AsyncIterator
@@ -15,6 +14,7 @@ from psycopg import AsyncConnection
 
 from pgrecall._async.transport import ROLLED_BACK, STALE, Answer, AsyncTransport, Target
 from pgrecall._limits import Limits
+from pgrecall._logs import logger
 from pgrecall._runtime import AsyncHome
 from pgrecall._sql import Call
 from pgrecall._writes import Writes
@@ -22,7 +22,6 @@ from pgrecall.errors import CallTimeoutError, is_lost
 
 __all__ = ["AsyncPrimary", "AsyncReplica"]
 
-logger = logging.getLogger("pgrecall")
 
 _CONNECT_SECONDS = 2.0  # a standby takes a connection by then, or the primary answers
 _CHECKS = 4  # within the permitted lag

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import TypeVar
 
 from pgrecall._async.core import AsyncCore
+from pgrecall._logs import logger
 from pgrecall._runtime import AsyncRuntime
 from pgrecall._sql import JSON, UNSET, Unset, User, Vector
 from pgrecall.models._rerankers import RERANKED, Reranker, in_order
@@ -15,7 +15,6 @@ from pgrecall.rows import MessageHit, SearchHit
 
 __all__ = ["AsyncRetrieval", "with_dates"]
 
-logger = logging.getLogger("pgrecall")
 
 Hit = TypeVar("Hit", SearchHit, MessageHit)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import logging
 from collections.abc import Collection
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +13,7 @@ from pgrecall._async.contexts import AsyncContexts
 from pgrecall._async.conversation import AsyncConversation
 from pgrecall._async.memories import AsyncMemories
 from pgrecall._async.sessions import AsyncSessions
+from pgrecall._logs import logger
 from pgrecall._messages import content_text
 from pgrecall._sql import UNSET
 from pgrecall._tools import AskedCall, list_result, result, shown
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 __all__ = ["AsyncMemoryTools"]
 
-logger = logging.getLogger("pgrecall")
 
 _DEFAULT_LIMIT = 5
 _SPOKEN = ("user", "assistant")

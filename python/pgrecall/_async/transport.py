@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import random
 import time
 from collections.abc import AsyncIterator, Callable
@@ -19,6 +18,7 @@ from psycopg_pool import AsyncConnectionPool, PoolTimeout, TooManyRequests
 from pgrecall._async.citus import AsyncClusters
 from pgrecall._deadline import AsyncDeadline
 from pgrecall._limits import Limits
+from pgrecall._logs import logger
 from pgrecall._runtime import AsyncHome, AsyncRuntime
 from pgrecall._sql import Call, register_vectors
 from pgrecall.errors import InterruptedCallError, is_lost, raise_translated
@@ -30,7 +30,6 @@ Target = str | AsyncConnectionPool[Any] | AsyncConnection[Any] | Callable[[], st
 Answer = tuple[list[str], list[tuple[Any, ...]]]
 """Columns and rows."""
 
-logger = logging.getLogger("pgrecall")
 
 _REPEATS = (0.05, 0.5)  # seconds before a call is sent again
 

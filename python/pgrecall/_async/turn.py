@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import logging
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
 from contextlib import aclosing
@@ -20,6 +19,7 @@ from pgrecall._async.endpoint import AsyncEndpoint
 from pgrecall._async.tools import AsyncMemoryTools
 from pgrecall._async.transcript import AsyncTranscript
 from pgrecall._json import dump
+from pgrecall._logs import logger
 from pgrecall._loop import (
     INTERRUPTED,
     bounded,
@@ -47,7 +47,6 @@ __all__ = ["AsyncReplyStream", "AsyncTurn"]
 
 Functions = Mapping[str, Callable[..., Any]] | Callable[[str, dict[str, Any]], Any]
 
-logger = logging.getLogger("pgrecall")
 
 _PER_MESSAGE = 4  # tokens of a message's frame, as settings.tokens_per_message has it
 _LEAST_ROOM = 64  # tokens; less is no room for an answer

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import random
 import socket
@@ -15,6 +14,7 @@ from typing import Any
 import psycopg
 
 from pgrecall._async.core import AsyncCore
+from pgrecall._logs import logger
 from pgrecall._report import Outcome, WorkerReport
 from pgrecall._runtime import AsyncCrew, AsyncRuntime, AsyncStop
 from pgrecall._sql import UNSET, Call
@@ -32,7 +32,6 @@ from pgrecall.rows import EmbeddingMigration, Job, MaintenanceRun, WaitingJobs
 
 __all__ = ["AsyncWorker"]
 
-logger = logging.getLogger("pgrecall")
 
 _OF_MODEL = ("extract:llm", "summarize", "compact", "merge", "pattern")
 # Seconds:

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import logging
 import math
 import time
 from collections.abc import Iterator
@@ -15,6 +14,7 @@ import psycopg
 from psycopg import Connection
 
 from pgrecall._limits import Limits
+from pgrecall._logs import logger
 from pgrecall._runtime import SyncHome
 from pgrecall._sql import Call
 from pgrecall._sync.transport import ROLLED_BACK, STALE, Answer, Target, Transport
@@ -23,7 +23,6 @@ from pgrecall.errors import CallTimeoutError, is_lost
 
 __all__ = ["Primary", "Replica"]
 
-logger = logging.getLogger("pgrecall")
 
 _CONNECT_SECONDS = 2.0  # a standby takes a connection by then, or the primary answers
 _CHECKS = 4  # within the permitted lag

@@ -3,11 +3,11 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import TypeVar
 
+from pgrecall._logs import logger
 from pgrecall._runtime import SyncRuntime
 from pgrecall._sql import JSON, UNSET, Unset, User, Vector
 from pgrecall._sync.core import Core
@@ -16,7 +16,6 @@ from pgrecall.rows import MessageHit, SearchHit
 
 __all__ = ["Retrieval", "with_dates"]
 
-logger = logging.getLogger("pgrecall")
 
 Hit = TypeVar("Hit", SearchHit, MessageHit)
 

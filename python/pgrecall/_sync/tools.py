@@ -4,13 +4,13 @@
 from __future__ import annotations
 
 import copy
-import logging
 from collections.abc import Collection
 from typing import TYPE_CHECKING, Any
 
 import psycopg
 
 from pgrecall import _tools
+from pgrecall._logs import logger
 from pgrecall._messages import content_text
 from pgrecall._sql import UNSET
 from pgrecall._sync.contexts import Contexts
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 __all__ = ["MemoryTools"]
 
-logger = logging.getLogger("pgrecall")
 
 _DEFAULT_LIMIT = 5
 _SPOKEN = ("user", "assistant")

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import logging
 import random
 import time
 from collections.abc import Callable, Iterator
@@ -19,6 +18,7 @@ from psycopg_pool import ConnectionPool, PoolTimeout, TooManyRequests
 
 from pgrecall._deadline import SyncDeadline
 from pgrecall._limits import Limits
+from pgrecall._logs import logger
 from pgrecall._runtime import SyncHome, SyncRuntime
 from pgrecall._sql import Call, register_vectors
 from pgrecall._sync.citus import SyncClusters
@@ -31,7 +31,6 @@ Target = str | ConnectionPool[Any] | Connection[Any] | Callable[[], str]
 Answer = tuple[list[str], list[tuple[Any, ...]]]
 """Columns and rows."""
 
-logger = logging.getLogger("pgrecall")
 
 _REPEATS = (0.05, 0.5)  # seconds before a call is sent again
 

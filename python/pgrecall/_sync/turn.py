@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import json
-import logging
 import time
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing
@@ -16,6 +15,7 @@ import psycopg
 
 from pgrecall import _tools
 from pgrecall._json import dump
+from pgrecall._logs import logger
 from pgrecall._loop import (
     INTERRUPTED,
     bounded,
@@ -48,7 +48,6 @@ __all__ = ["ReplyStream", "Turn"]
 
 Functions = Mapping[str, Callable[..., Any]] | Callable[[str, dict[str, Any]], Any]
 
-logger = logging.getLogger("pgrecall")
 
 _PER_MESSAGE = 4  # tokens of a message's frame, as settings.tokens_per_message has it
 _LEAST_ROOM = 64  # tokens; less is no room for an answer

@@ -6,7 +6,6 @@ import base64
 import bisect
 import contextlib
 import json
-import logging
 import re
 import threading
 from collections.abc import Callable, Mapping, Sequence
@@ -19,6 +18,7 @@ from urllib.parse import unquote_plus
 from uuid import UUID
 
 from pgrecall._json import dump, json_text
+from pgrecall._logs import logger
 from pgrecall._names import new_uuid
 from pgrecall.calls._redaction import Redactor
 from pgrecall.calls._replay import loaded, parsed, replayed
@@ -38,7 +38,6 @@ __all__ = [
 
 Level = Literal["off", "calls", "streams"]
 
-logger = logging.getLogger("pgrecall")
 
 _MAX_BODY = 16 * 1024 * 1024  # bytes of a body, unless the database has another limit
 _SPARE = 32 * 1024  # bytes beyond the limit, so that a key at the end is masked whole

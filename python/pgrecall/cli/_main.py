@@ -5,13 +5,14 @@ from __future__ import annotations
 import io
 import os
 import sys
+import traceback
 from collections.abc import Sequence
 from importlib import import_module, metadata
 
 import click
 import psycopg
 
-from pgrecall.cli._output import print_error, print_json
+from pgrecall.cli._output import note, note_warnings, print_error, print_json, print_usage_error
 
 __all__ = ["cli", "main"]
 
@@ -73,28 +74,31 @@ def cli() -> None:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run a command and exit: 0 fine, 1 refused or failed, 2 wrong usage."""
     given = sys.argv[1:] if arguments is None else list(arguments)
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="replace")  # a character that a terminal has not is no error
+    out = sys.stdout  # noqa: TID251
+    if isinstance(out, io.TextIOWrapper):
+        out.reconfigure(errors="replace")  # a character that a terminal has not is no error
+    note_warnings()
     sys.exit(_run(given))
 
 
 def _run(arguments: list[str]) -> int:
     try:
         code = cli.main(args=arguments, prog_name="pgrecall", standalone_mode=False)
-        sys.stdout.flush()
+        sys.stdout.flush()  # noqa: TID251
     except click.UsageError as error:
-        error.show()
+        print_usage_error(error)
         return error.exit_code
     except (click.Abort, KeyboardInterrupt):
         print_error("stopped")
         return 1
     except BrokenPipeError:
         # the reader of our output has closed it; nothing may be flushed into the pipe at exit
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # noqa: TID251
         return 1
     except Exception as error:
         if os.environ.get("PGRECALL_DEBUG"):
-            raise
+            note("".join(traceback.format_exception(error)))
+            return 1
         message = _said(error)
         print_error(message)
         if "--json" in arguments:

@@ -13,7 +13,14 @@ from pgrecall._names import id_or_name, session_uuid
 from pgrecall._sql import UNSET, User
 from pgrecall.calls import replay
 from pgrecall.calls._rows import ModelCall
-from pgrecall.cli._output import CONTROL, note, out, print_json, print_rows, print_table
+from pgrecall.cli._output import (
+    note,
+    print_json,
+    print_rows,
+    print_table,
+    print_text,
+    say,
+)
 from pgrecall.cli._target import (
     json_option,
     note_unknown_user,
@@ -78,10 +85,12 @@ def show_command(call_id: UUID, user: User, dsn: str | None, as_json: bool) -> N
     bodies = {"request": call.request_body, "response": call.response_body}
     for name, value in row.items():
         if value not in (None, {}) and name.removesuffix("_body") not in bodies:
-            _say(f"{name}: {value}")
+            say(f"{name}: {value}")
     for name, body in bodies.items():
         text = getattr(call, name) if body is None else body.decode("utf-8", "backslashreplace")
-        _say(f"\n{name}:\n{text or ''}")
+        say()
+        say(f"{name}:")
+        print_text(text or "")
 
 
 @calls_command.command("replay")
@@ -104,18 +113,14 @@ def replay_command(call_id: UUID, user: User, dsn: str | None, as_json: bool) ->
         return
     for choice in (answer or {}).get("choices", ()):
         message = choice["message"]
-        _say(content_text(message) or message.get("refusal") or "")
+        print_text(content_text(message) or message.get("refusal") or "", indent=0)
         for asked in message.get("tool_calls") or ():
             body = asked.get("function") or asked.get("custom") or {}
-            _say(f"{body.get('name')} {body.get('arguments', body.get('input'))}")
+            say(f"{body.get('name')} {body.get('arguments', body.get('input'))}")
     for item in (answer or {}).get("output", ()):
-        _say(content_text(item) or str(item))
+        print_text(content_text(item) or str(item), indent=0)
     if not again.is_complete:
         note(f"(the stream ended early{f': {again.error}' if again.error else ''})")
-
-
-def _say(text: str) -> None:
-    out().print(CONTROL.sub("", text), soft_wrap=True)
 
 
 def _found(memory: AgentMemory, user: User, call_id: UUID) -> ModelCall:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import logging
 import re
 import sys
 import threading
@@ -21,7 +20,15 @@ from pgrecall._names import id_or_name
 from pgrecall._report import WorkerReport
 from pgrecall._sql import User
 from pgrecall.cli._endpoint import Endpoint, endpoint_options, opened_with_models
-from pgrecall.cli._output import CONTROL, note, print_error, print_table
+from pgrecall.cli._output import (
+    log_to_stderr,
+    note,
+    print_dim,
+    print_error,
+    print_piece,
+    print_table,
+    print_text,
+)
 from pgrecall.cli._target import no_embedding_option, target_option, user_option
 from pgrecall.errors import is_lost
 from pgrecall.models._chat import ChatModel, ModelAnswerError
@@ -76,7 +83,7 @@ def chat_command(
     """
     llm = endpoint.chat_model()
     assert llm is not None  # noqa: S101  (required)
-    logging.basicConfig(format="%(message)s", level=logging.WARNING)
+    log_to_stderr("%(message)s")
     warnings.simplefilter(
         "ignore", TokenEstimateWarning
     )  # a budget used less fully is no news here
@@ -184,7 +191,7 @@ class _Talk:
                 case "/quit" | "/exit":
                     return
                 case "/help":
-                    click.echo(_HELP)
+                    print_text(_HELP, indent=0)
                 case "/memories":
                     self._print_memories()
                 case command if re.fullmatch("/[a-z]+", command):
@@ -258,7 +265,7 @@ class _Talk:
         except KeyboardInterrupt:
             if not is_terminal:
                 raise
-            click.echo()
+            print_piece()
             note("(stopped)")
             return
         except (openai.OpenAIError, ModelAnswerError, EmbeddingError, psycopg.Error) as error:
@@ -282,16 +289,16 @@ class _Talk:
                     if is_first:
                         self._print_used(chat)
                     elif len(reply.messages) > told:
-                        click.echo()  # of another call
+                        print_piece()  # of another call
                     is_first, told = False, len(reply.messages)
-                    click.echo(CONTROL.sub("", piece), nl=False)
+                    print_piece(piece)
         except openai.BadRequestError as error:
             if self._tools and not reply.messages and "tool" in str(error).lower():
                 return False
             raise
         finally:
             if not is_first:
-                click.echo()
+                print_piece()
         if is_first:
             self._print_used(chat)
         self._print_calls(reply)
@@ -306,13 +313,13 @@ class _Talk:
         if not self._show_memory or chat.last_context is None:
             return
         used = chat.last_context.memories
-        _dim(f"memories used: {len(used)}")
+        print_dim(f"memories used: {len(used)}")
         for item in used[:_MAX_SHOWN]:
             memory = self._memory.memories.get(chat.user_id, item.memory_id)
             if memory is not None:
-                _dim(f"  {item.score or 0:.2f}  {memory.content}")
+                print_dim(f"  {item.score or 0:.2f}  {memory.content}")
         if len(used) > _MAX_SHOWN:
-            _dim(f"  … and {len(used) - _MAX_SHOWN} more")
+            print_dim(f"  … and {len(used) - _MAX_SHOWN} more")
 
     def _print_calls(self, reply: ReplyStream) -> None:
         if not self._show_memory:
@@ -320,7 +327,7 @@ class _Talk:
         for message in reply.messages:
             for call in message.get("tool_calls") or ():
                 function = call.get("function") or {}
-                _dim(f"tool call: {function.get('name')} {function.get('arguments')}")
+                print_dim(f"tool call: {function.get('name')} {function.get('arguments')}")
 
     def _print_learned(self) -> None:
         """Print the memories of this conversation that were not there before."""
@@ -328,7 +335,7 @@ class _Talk:
             return
         new = [m for m in self._of_session(self._chat) if m.memory_id not in self._learned]
         for item in new:
-            _dim(f"learned: [{item.kind}] {item.content}")
+            print_dim(f"learned: [{item.kind}] {item.content}")
         self._learned |= {item.memory_id for item in new}
 
     def _of_session(self, chat: ChatSession) -> list[Any]:
@@ -366,12 +373,8 @@ def _lines(is_terminal: bool) -> Iterator[str]:
         try:
             yield input("> ")
         except (EOFError, KeyboardInterrupt):
-            click.echo()
+            print_piece()
             return
-
-
-def _dim(text: str) -> None:
-    click.secho(CONTROL.sub(" ", text.replace("\n", " ")), dim=True)
 
 
 def _problem(error: Exception) -> str:

@@ -12,7 +12,7 @@ from pgrecall import AgentMemory
 from pgrecall._messages import content_text
 from pgrecall._names import id_or_name
 from pgrecall._sql import User
-from pgrecall.cli._output import note, out, print_json, print_table
+from pgrecall.cli._output import note, print_json, print_table, print_text, say
 from pgrecall.cli._target import (
     check_user,
     json_option,
@@ -120,15 +120,14 @@ def print_explanation(rows: Sequence[ExplainedMemory]) -> None:
 
 def print_context(compiled: CompiledContext) -> None:
     """Print the messages as they would be sent, and the budget."""
-    console = out()
     for message in compiled.messages:
         calls = message.get("tool_calls")
-        console.print(f"── {message['role']}")
+        say(f"── {message['role']}")
         if text := content_text(dict(message)):
-            console.print(text)
+            print_text(text)
         if calls:
-            console.print(f"calls {calls}")
-    console.print(f"── task {compiled.task}; {budget_line(compiled)}")
+            say(f"── calls {calls}")
+    say(f"── task {compiled.task}; {budget_line(compiled)}")
 
 
 def budget_line(compiled: CompiledContext) -> str:

@@ -11,7 +11,7 @@ import click
 
 from pgrecall import AgentMemory
 from pgrecall.cli._import import FactImporter, MessageImporter
-from pgrecall.cli._output import note, out, print_json, print_table
+from pgrecall.cli._output import heading, note, print_json, print_table, say
 from pgrecall.cli._target import described, named_dsn, opened, target_option
 from pgrecall.cli.context import budget_line, print_explanation
 from pgrecall.cli.inspect import check_web, serve_inspector
@@ -44,11 +44,11 @@ def demo_command(dsn: str | None, open_inspector: bool) -> None:
     started = time.monotonic()
     with opened(dsn) as memory:
         memory.memories.embed([_SEARCH])  # a missing model is said before anything is stored
-        _heading(f"Importing conversations into {described(named_dsn(dsn))}")
+        heading(f"Importing conversations into {described(named_dsn(dsn))}")
         fill(memory)
         users = ("ada", "bruno", "mei")
         for user in users:
-            _heading(f"What is remembered of {user}")
+            heading(f"What is remembered of {user}")
             print_table(
                 ("observed", "kind", "slot", "tier", "content"),
                 (
@@ -61,19 +61,20 @@ def demo_command(dsn: str | None, open_inspector: bool) -> None:
                 ),
                 wide="content",
             )  # fmt: skip
-        _heading(f'pgrecall search "{_SEARCH}" --user {_USER}')
+        heading(f'pgrecall search "{_SEARCH}" --user {_USER}')
         _print_hits(memory.search(_USER, _SEARCH, limit=5))
-        _heading(
+        heading(
             f'pgrecall context "{_QUESTION}" --user {_USER} --session {_SESSION}'
             f" --memory-budget {_BUDGET} --explain"
         )
         chat = memory.session(user=_USER, session_id=_SESSION)
         print_explanation(chat.explain(_QUESTION, memory_budget=_BUDGET))
         compiled = chat.compile(_QUESTION, memory_budget=_BUDGET)
-        out().print(budget_line(compiled))
-        _heading("The messages, ready for chat.completions.create")
+        say(budget_line(compiled))
+        heading("The messages, ready for chat.completions.create")
         print_json(compiled.messages)
-    note(f"\ndone in {time.monotonic() - started:.1f} s; next: pgrecall inspect")
+    note("")
+    note(f"done in {time.monotonic() - started:.1f} s; next: pgrecall inspect")
     if open_inspector:
         serve_inspector(dsn, write=True, open_browser=True)
 
@@ -94,7 +95,7 @@ def _import(memory: AgentMemory) -> None:
         ).run()
         facts = FactImporter(memory, Path(folder) / "facts.jsonl").run()
     report = memory.worker().run_until_idle()
-    out().print(
+    say(
         f"{messages.messages} messages stored, {messages.skipped} were there; "
         f"{facts.facts.total()} facts stored, {facts.skipped} were there; "
         f"{report.jobs} jobs done"
@@ -150,7 +151,3 @@ def _print_hits(hits: list[SearchHit]) -> None:
         ((hit.score, hit.similarity, hit.lexical, hit.kind, hit.content) for hit in hits),
         wide="content",
     )
-
-
-def _heading(text: str) -> None:
-    out().print(f"\n━━ {text}", style="bold")

@@ -6,11 +6,10 @@ import time
 from datetime import UTC, datetime, timedelta
 
 import click
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from pgrecall import AgentMemory
 from pgrecall._setup import known_dimensions
-from pgrecall.cli._output import note, out, print_rows, progress_console
+from pgrecall.cli._output import confirm, note, print_bar, print_rows, say
 from pgrecall.cli._target import json_option, opened, target_option
 from pgrecall.rows import EmbeddingEstimate, EmbeddingMigration
 
@@ -32,7 +31,7 @@ def embeddings_command() -> None:
 @click.option("--keep-hours", metavar="H", type=click.FloatRange(0), default=24.0,
               show_default=True, help="Keep the old vectors so long after the switch.")  # fmt: skip
 @click.option("--estimate", "is_estimate", is_flag=True, help="Print the estimate, start nothing.")
-@click.option("--yes", is_flag=True, help="Start without asking.")
+@click.option("--yes", is_flag=True, help="Do not ask. Needed without a terminal.")
 @click.option("--work", is_flag=True, help="Make the vectors in this process, too.")
 @click.option("--no-wait", is_flag=True, help="Start, and do not wait for the switch.")
 @json_option
@@ -61,9 +60,10 @@ def migrate(
             print_rows([estimate])
             return
         if not as_json:
-            out().print(_estimated(estimate, model))
-        if is_estimate or not (yes or as_json or click.confirm("Start?")):
+            say(_estimated(estimate, model))
+        if is_estimate:
             return
+        confirm("Start? The old vectors are deleted after the switch.", yes=yes)
         memory.admin.start_embedding_migration(
             model,
             dimensions=size,
@@ -86,9 +86,9 @@ def status(dsn: str | None, as_json: bool) -> None:
     if as_json:
         print_rows([] if change is None else [change])
         return
-    out().print(f"embedding model {info.embedding_model}, {info.embedding_dimensions} dimensions")
+    say(f"embedding model {info.embedding_model}, {info.embedding_dimensions} dimensions")
     if change is not None:
-        out().print(_said(change))
+        say(_said(change))
 
 
 @embeddings_command.command("pause")
@@ -110,9 +110,11 @@ def resume(dsn: str | None) -> None:
 
 
 @embeddings_command.command("cancel")
+@click.option("--yes", is_flag=True, help="Do not ask. Needed without a terminal.")
 @target_option
-def cancel(dsn: str | None) -> None:
+def cancel(yes: bool, dsn: str | None) -> None:
     """Cancel the change before its switch; maintenance deletes the new vectors."""
+    confirm("Cancel the change, and delete the new vectors?", yes=yes)
     with opened(dsn, no_embedding=True) as memory:
         memory.admin.cancel_embedding_migration()
     note("cancelled; maintenance deletes the new vectors")
@@ -120,24 +122,21 @@ def cancel(dsn: str | None) -> None:
 
 def _wait(memory: AgentMemory, *, work: bool) -> None:
     """Show the progress until the switch; with `work` make the vectors here."""
-    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.percentage:.0f} %"),
-               TimeElapsedColumn())  # fmt: skip
-    with Progress(*columns, console=progress_console()) as progress:
-        bar = progress.add_task("embedding", total=1.0)
+    with print_bar("embedding", 1.0) as progress:
         worker = memory.worker(kinds=["embed"]) if work else None
         while True:
             change = memory.admin.embedding_migration()
             if change is None or change.state not in ("running", "paused"):
-                progress.update(bar, completed=1.0)
+                progress(1.0, "embedding")
                 break
-            progress.update(bar, completed=change.share, description=change.state)
+            progress(change.share, change.state)
             if worker is None or change.state == "paused":
                 time.sleep(_POLL)
                 continue
             memory.admin.advance_embedding_migration()
             worker.run_until_idle()
     if change is not None:
-        out().print(_said(change))
+        say(_said(change))
 
 
 def _estimated(estimate: EmbeddingEstimate, model: str) -> str:

@@ -8,16 +8,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import click
-from rich.progress import (
-    BarColumn,
-    DownloadColumn,
-    Progress,
-    TextColumn,
-    TimeRemainingColumn,
-)
 
 from pgrecall.cli._import import FactImporter, MessageImporter
-from pgrecall.cli._output import note, out, print_json, progress_console
+from pgrecall.cli._output import note, print_bar, print_json, say
 from pgrecall.cli._target import json_option, no_embedding_option, opened, target_option
 
 __all__ = ["import_command"]
@@ -102,14 +95,14 @@ def import_command(
         return
     if file is not None:
         left_out = document["left_out"]
-        out().print(
+        say(
             f"{document['messages']:,} messages stored, {document['skipped']:,} were there, "
             f"of {document['users']:,} users in {document['sessions']:,} sessions"
             + (f"; {left_out:,} hidden, of tools or without text left out" if left_out else "")
         )
     if facts is not None:
         outcomes = ", ".join(f"{count:,} {name}" for name, count in document["facts"].items())
-        out().print(f"facts: {outcomes}")
+        say(f"facts: {outcomes}")
     target = " --dsn …" if dsn else ""
     learn = f" --flush --model {model}" if mode == "llm" else ""
     note(f"next: pgrecall worker --until-idle{learn}{target}")
@@ -120,10 +113,13 @@ def import_command(
 @contextmanager
 def _progress(path: Path) -> Iterator[Callable[[int], object]]:
     """Show how much of a file is read, on a terminal."""
-    console = progress_console()
     size = path.stat().st_size if path.is_file() else None
-    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(),
-               TimeRemainingColumn())  # fmt: skip
-    with Progress(*columns, console=console, disable=not console.is_terminal) as progress:
-        task = progress.add_task(path.name, total=size)
-        yield lambda count: progress.advance(task, count)
+    read = 0
+
+    def advance(count: int) -> None:
+        nonlocal read
+        read += count
+        progress(read, path.name)
+
+    with print_bar(path.name, size, of_bytes=True) as progress:
+        yield advance

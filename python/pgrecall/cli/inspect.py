@@ -20,7 +20,7 @@ from urllib.parse import quote
 import click
 
 from pgrecall._packages import pip_install_extra
-from pgrecall.cli._output import note
+from pgrecall.cli._output import log_to_stderr, note
 from pgrecall.cli._target import (
     described,
     named_dsn,
@@ -99,6 +99,7 @@ def serve_inspector(
 ) -> None:
     """Serve an inspector until a signal ends it."""
     check_web()
+    log_to_stderr("%(message)s")  # uvicorn's records, too
     import uvicorn
 
     from pgrecall.inspector import Source, inspector_app
@@ -119,8 +120,8 @@ def serve_inspector(
                 hosts=host_names(host, own, allowed_hosts),
                 where=where,
             )
-            config = uvicorn.Config(app, log_level="warning", access_log=False, lifespan="off",
-                                    server_header=False)  # fmt: skip
+            config = uvicorn.Config(app, log_level="warning", log_config=None, access_log=False,
+                                    lifespan="off", server_header=False)  # fmt: skip
             listener.listen()
             async with source:
                 address = f"http://{at}:{own}/?token={quote(token, safe='')}"

@@ -9,7 +9,7 @@ import psycopg
 
 from pgrecall._limits import Limits
 from pgrecall._setup import EmbeddedDatabase, set_up
-from pgrecall.cli._output import out, print_error, print_json
+from pgrecall.cli._output import print_error, print_json, say
 from pgrecall.cli._target import described, json_option, named_dsn, target_option
 from pgrecall.models._embedders import embedder_from_name
 
@@ -111,10 +111,8 @@ def install_command(
         print_json(asdict(installed))
         return
     done = "installed" if installed.was_new else "up to date:"
-    out().print(
-        f"{done} schema recall {installed.version} in {described(target)}\n"
-        f"  embedding   {installed.embedding_model}, {installed.embedding_dimensions} numbers\n"
-        f"  extraction  {installed.extraction}\n"
-        f"  partitions  {installed.hash_partitions}\n"
-        f"  roles       {installed.role_prefix}_*"
-    )
+    say(f"{done} schema recall {installed.version} in {described(target)}")
+    say(f"  embedding   {installed.embedding_model}, {installed.embedding_dimensions} numbers")
+    say(f"  extraction  {installed.extraction}")
+    say(f"  partitions  {installed.hash_partitions}")
+    say(f"  roles       {installed.role_prefix}_*")

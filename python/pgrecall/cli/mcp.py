@@ -10,7 +10,7 @@ import click
 
 from pgrecall._packages import pip_install_extra
 from pgrecall._sql import User
-from pgrecall.cli._output import note
+from pgrecall.cli._output import log_to_stderr, note
 from pgrecall.cli._target import (
     no_embedding_option,
     opened_async,
@@ -56,6 +56,7 @@ def mcp_command(
     if allowed_hosts and http is None:
         raise click.UsageError("--allow-host needs --http")
     at = None if http is None else _address(http)
+    log_to_stderr("%(message)s")  # uvicorn's and the server's records, too
     asyncio.run(_serve(user, at, allowed_hosts, trust, no_embedding, dsn))
 
 
@@ -97,4 +98,5 @@ async def _serve(
         server = memory_server(memory, user=user, trust=trust, token=token)  # type: ignore[arg-type]
         app = http_app(server, host=host, port=port, allowed_hosts=allowed_hosts)
         note(f"serving the memory of {user} at http://{host}:{port}/mcp")
-        await uvicorn.Server(uvicorn.Config(app, host=host, port=port, log_level="warning")).serve()
+        config = uvicorn.Config(app, host=host, port=port, log_level="warning", log_config=None)
+        await uvicorn.Server(config).serve()

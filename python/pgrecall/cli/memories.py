@@ -8,7 +8,7 @@ from uuid import UUID
 import click
 
 from pgrecall._sql import UNSET, User
-from pgrecall.cli._output import out, print_json, print_rows, print_table
+from pgrecall.cli._output import print_json, print_rows, print_table, say
 from pgrecall.cli._target import (
     json_option,
     no_embedding_option,
@@ -297,7 +297,7 @@ def _say(as_json: bool, result: dict[str, object]) -> None:
     if as_json:
         print_json(result)
     else:
-        out().print(f"{result['outcome']}: {result['memory_id']}")
+        say(f"{result['outcome']}: {result['memory_id']}")
 
 
 def _say_changed(as_json: bool, memory_id: UUID, outcome: str, was_active: bool) -> None:

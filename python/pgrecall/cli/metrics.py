@@ -7,7 +7,8 @@ from itertools import groupby
 
 import click
 
-from pgrecall.cli._output import print_rows
+from pgrecall._plain import escaped
+from pgrecall.cli._output import print_rows, say
 from pgrecall.cli._target import json_option, opened, target_option
 from pgrecall.rows import Metric
 
@@ -27,7 +28,8 @@ def metrics_command(dsn: str | None, as_json: bool) -> None:
     if as_json:
         print_rows(metrics)
     else:
-        print("".join(prometheus_text(metrics)), end="")
+        for line in "".join(prometheus_text(metrics)).splitlines():
+            say(line)
 
 
 def prometheus_text(metrics: Iterable[Metric]) -> Iterator[str]:
@@ -42,4 +44,4 @@ def prometheus_text(metrics: Iterable[Metric]) -> Iterator[str]:
 
 
 def _escaped(value: str) -> str:
-    return value.replace("\\", r"\\").replace('"', r"\"").replace("\n", r"\n")
+    return escaped(value).replace("\\", r"\\").replace('"', r"\"").replace("\n", r"\n")

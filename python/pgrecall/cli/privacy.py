@@ -4,15 +4,23 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 from pathlib import Path
 from typing import Any
 
 import click
 
 from pgrecall._names import id_or_name
+from pgrecall._plain import escaped_json
 from pgrecall._sql import User
-from pgrecall.cli._output import note, out, print_error, print_json, print_table, progress_console
+from pgrecall.cli._output import (
+    confirm,
+    note,
+    print_error,
+    print_json,
+    print_status,
+    print_table,
+    say,
+)
 from pgrecall.cli._target import (
     described,
     json_option,
@@ -52,7 +60,7 @@ def _read_object(file: Any, what: str) -> dict[str, Any]:
 
 @click.command("forget")
 @user_option
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--yes", is_flag=True, help="Do not ask. Needed without a terminal.")
 @target_option
 @json_option
 def forget_command(user: User, yes: bool, dsn: str | None, as_json: bool) -> int:
@@ -60,9 +68,7 @@ def forget_command(user: User, yes: bool, dsn: str | None, as_json: bool) -> int
 
     Keep the receipt (--json): it cleans a restored backup.
     """
-    if not yes and sys.stdin.isatty():
-        place = described(named_dsn(dsn))
-        click.confirm(f"Delete everything of {user} in {place}, for good?", abort=True, err=True)
+    confirm(f"Delete everything of {user} in {described(named_dsn(dsn))}, for good?", yes=yes)
     with opened(dsn, no_embedding=True) as memory:
         receipt = memory.privacy.forget_user(user)
     # a prompt that no session uses any more goes with any erasure
@@ -71,9 +77,9 @@ def forget_command(user: User, yes: bool, dsn: str | None, as_json: bool) -> int
         print_json(receipt)
     elif was_known:
         _print_counts(f"forgotten: {user}", receipt["counts"])
-        out().print("Not reached:")
+        say("Not reached:")
         for line in receipt["not_reached"]:
-            out().print(f"- {line}")
+            say(f"- {line}")
     if not was_known:
         print_error(f"there is no user {user}: nothing was deleted here")
     return int(not was_known)
@@ -101,8 +107,7 @@ def export_command(
     # somebody's whole life: for nobody else on this machine
     handle = os.open(output, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     with os.fdopen(handle, "w", encoding="utf-8") as file:
-        json.dump(document, file, ensure_ascii=False)
-        file.write("\n")
+        file.write(escaped_json(json.dumps(document, ensure_ascii=False)) + "\n")
     counts = {name: len(rows) for name, rows in document["tables"].items()}
     if as_json:
         print_json({"output": str(output), "counts": counts})
@@ -177,17 +182,18 @@ def rotate_key_command(
         raise click.UsageError("name one --user, or --all with --wrapping-only")
     with (
         opened(dsn, no_embedding=True) as memory,
-        progress_console().status("encrypting again") as status,
+        print_status("encrypting again") as update,
     ):
+        shown = update or (lambda _: None)
         rows = 0
         if user is None:
             keys = memory.encryption.rewrap_users(
-                progress=lambda count: status.update(f"{count} keys rewrapped")
+                progress=lambda count: shown(f"{count} keys rewrapped")
             )
         else:
             if not wrapping_only:
                 rows = memory.encryption.rotate_user(
-                    user, progress=lambda count: status.update(f"{count} rows encrypted again")
+                    user, progress=lambda count: shown(f"{count} rows encrypted again")
                 )
             keys = memory.encryption.rewrap_user(user)
     if as_json:

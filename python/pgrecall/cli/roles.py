@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from pgrecall.cli._output import print_json, print_table
+from pgrecall.cli._output import print_json, print_sql, print_table
 from pgrecall.cli._target import json_option, opened, target_option
 
 __all__ = ["roles_command"]
@@ -59,7 +59,7 @@ def roles_command(dsn: str | None, as_sql: bool, as_json: bool) -> None:
         found = memory._core.write.query(_ROLES)
     if as_sql:
         # all roles exist before one becomes a member of another
-        print("\n".join([*(row[3] for row in found), *(line for row in found for line in row[4])]))
+        print_sql([*(row[3] for row in found), *(line for row in found for line in row[4])])
     elif as_json:
         print_json(
             [

@@ -8,7 +8,7 @@ from datetime import datetime
 import click
 
 from pgrecall._sql import User
-from pgrecall.cli._output import print_rows, print_table
+from pgrecall.cli._output import Lines, print_rows, print_table
 from pgrecall.cli._target import (
     json_option,
     no_embedding_option,
@@ -85,5 +85,5 @@ def _cell(hit: object, name: str, terms: Sequence[str]) -> object:
     if name == "content" and terms:
         values = [(term, getattr(hit, term)) for term in terms]
         said = ", ".join(f"{term} {one:.3f}" for term, one in values if one is not None)
-        return f"{value or ''}\n{said}"
+        return Lines((value or "", said))
     return value

@@ -14,7 +14,7 @@ import psycopg
 from pgrecall._limits import Limits
 from pgrecall._names import id_or_name
 from pgrecall._sql import User
-from pgrecall.cli._output import note, out, print_json, print_table
+from pgrecall.cli._output import note, print_json, print_table, say
 from pgrecall.cli._shards import (
     Shard,
     abandon_move,
@@ -125,9 +125,9 @@ def move(dsn: str | None, user: User, target: str | None, abandon: bool, as_json
     if as_json:
         print_json(asdict(done))
     elif done.source == target:
-        out().print(f"{user} lives on {target} already")
+        say(f"{user} lives on {target} already")
     else:
-        out().print(
+        say(
             f"moved {user} from {done.source} to {target}: {sum(done.rows.values())} rows in "
             f"{done.seconds:.1f} s; calls waited at most {done.held_seconds * 1000:.0f} ms"
         )

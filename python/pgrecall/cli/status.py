@@ -11,7 +11,7 @@ import click
 from pgrecall import AgentMemory
 from pgrecall._limits import Limits
 from pgrecall._report import sum_waiting, until
-from pgrecall.cli._output import out, print_json, print_table
+from pgrecall.cli._output import print_json, print_table, say
 from pgrecall.cli._target import described, json_option, named_dsn, opened, target_option
 from pgrecall.errors import NotAllowedError, PgRecallError
 from pgrecall.rows import HealthCheck
@@ -91,7 +91,7 @@ def status_command(dsn: str | None, as_json: bool) -> None:
         ("cost", f"{numbers['cost_microcents'] / 1e8:,.4f} dollars"),
     ]
     for name, value in rows:
-        out().print(f"{name:12}{value}")
+        say(f"{name:12}{value}")
 
 
 def _long(waiting: int, unasked: int) -> str:

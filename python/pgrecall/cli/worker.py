@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Mapping
 from typing import Any
 
@@ -11,7 +10,7 @@ import click
 from pgrecall import AgentMemory
 from pgrecall._report import WorkerReport
 from pgrecall.cli._endpoint import Endpoint, endpoint_options, opened_with_models
-from pgrecall.cli._output import note, out, print_json, progress_console
+from pgrecall.cli._output import log_to_stderr, note, print_json, print_status, say
 from pgrecall.cli._target import (
     described,
     json_option,
@@ -62,7 +61,7 @@ def worker_command(
         "poll_seconds": poll,
         "concurrency": concurrency,
     }
-    logging.basicConfig(format="%(asctime)s %(message)s", level=logging.WARNING)
+    log_to_stderr("%(asctime)s %(message)s")
     with opened_with_models(dsn, endpoint, no_embedding=no_embedding) as memory:
         report = _work(memory, dsn, options, until_idle=until_idle, flush=flush)
     if as_json:
@@ -79,7 +78,7 @@ def worker_command(
             }
         )
     else:
-        out().print(str(report))
+        say(str(report))
         if report.without_model:
             note("--model names a language model")
         elif report.deferred and until_idle and not flush:
@@ -102,7 +101,6 @@ def _work(
     until_idle: bool,
     flush: bool,
 ) -> WorkerReport:
-    console = progress_console()
     worker = memory.worker(**options)
     if not until_idle:
         memory.memories.embedder()  # its errors before the first job
@@ -117,11 +115,9 @@ def _work(
                 note(waiting)
 
         return worker.run(on_start=announce)
-    if not console.is_terminal:
-        return worker.run_until_idle(flush=flush, handle_signals=True)
-    with console.status("working") as status:
+    with print_status("working") as update:
         return worker.run_until_idle(
             flush=flush,
             handle_signals=True,
-            progress=lambda report: status.update(str(report)),
+            progress=None if update is None else lambda report: update(str(report)),
         )

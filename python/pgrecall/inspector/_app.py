@@ -14,7 +14,7 @@ from jinja2 import Environment, PackageLoader
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, JSONResponse, Response
+from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
@@ -83,10 +83,11 @@ class _Answers:
         self._templates = Environment(
             loader=PackageLoader("pgrecall.inspector"),
             autoescape=True,
+            finalize=_shown.inert,
             trim_blocks=True,
             lstrip_blocks=True,
         )
-        for name in ("cost", "duration", "moment", "pretty", "visible"):
+        for name in ("cost", "duration", "moment", "origin", "pretty", "visible"):
             self._templates.filters[name] = getattr(_shown, name)
         style = resources.files("pgrecall.inspector") / "static" / "inspect.css"
         self._style = style.read_bytes()
@@ -111,7 +112,7 @@ class _Answers:
     def page(self, request: Request, page: Page) -> Response:
         """Return a page in the form that the request asks for."""
         if wants_json(request):
-            return JSONResponse(_shown.plain_json(page.data), page.status)
+            return _shown.json_response(page.data, page.status)
         html = self._templates.get_template(page.template).render(
             **page.data,
             base=f"/users/{page.data['user']['user_id']}" if "user" in page.data else "",

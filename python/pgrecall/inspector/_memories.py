@@ -9,11 +9,11 @@ from uuid import UUID
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import JSONResponse, RedirectResponse, Response
+from starlette.responses import RedirectResponse, Response
 
 from pgrecall._sql import UNSET
 from pgrecall.inspector._pictures import chain_picture
-from pgrecall.inspector._shown import plain_json
+from pgrecall.inspector._shown import json_response
 from pgrecall.inspector._source import Row
 from pgrecall.inspector._view import (
     PAGE_SIZE,
@@ -295,6 +295,6 @@ async def export(inspector: Inspector, request: Request) -> Response:
     owner = await inspector.user(request)
     document = await inspector.source.reader.privacy.export_user(owner["user_id"])
     name = f"{owner['user_id']}.json"
-    return JSONResponse(
-        plain_json(document), headers={"content-disposition": f'attachment; filename="{name}"'}
+    return json_response(
+        document, headers={"content-disposition": f'attachment; filename="{name}"'}
     )

@@ -12,7 +12,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from pgrecall._signatures import SIGNATURES
-from pgrecall.inspector._shown import plain_json
+from pgrecall.inspector._shown import json_response
 from pgrecall.inspector._view import Inspector, Pages
 
 __all__ = ["PAGES"]
@@ -101,9 +101,9 @@ async def rpc(inspector: Inspector, request: Request) -> Response:
     arguments = _arguments(given, described["arguments"])
     rows = await inspector.source.call(name, arguments, write=not described["reads"])
     if described["columns"]:
-        return JSONResponse(plain_json(rows))
+        return json_response(rows)
     values = [next(iter(row.values()), None) for row in rows]
-    return JSONResponse(plain_json(values if described["is_set"] else (values or [None])[0]))
+    return json_response(values if described["is_set"] else (values or [None])[0])
 
 
 def _arguments(given: dict[str, Any], known: list[dict[str, Any]]) -> dict[str, Any]:

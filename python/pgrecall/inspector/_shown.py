@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import json
-import re
 from collections.abc import Mapping
 from dataclasses import is_dataclass
 from datetime import date, datetime, timedelta
@@ -12,14 +11,32 @@ from typing import Any
 from uuid import UUID
 
 from markupsafe import Markup, escape
+from starlette.responses import Response
 
-from pgrecall._plain import INVISIBLE
+from pgrecall._plain import HIDDEN, escaped, escaped_json
 from pgrecall.rows import as_json
 
-__all__ = ["cost", "duration", "moment", "plain_json", "pretty", "visible"]
+__all__ = [
+    "cost",
+    "duration",
+    "inert",
+    "json_response",
+    "moment",
+    "origin",
+    "plain_json",
+    "pretty",
+    "visible",
+]
 
-_CONTROL = "[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029]"
-_HIDDEN = re.compile(f"{_CONTROL}|{INVISIBLE.pattern}")
+
+_ORIGINS = {
+    "conversation": "extracted from a conversation by a model or an application",
+    "manual": "stated through remember, an edit or a settled dispute",
+    "inference": "inferred by a model or an application",
+    "tool": "taken from the output of a tool",
+    "consolidation": "made of other memories by a model",
+    "import": "imported",
+}
 
 
 def visible(text: object) -> Markup:
@@ -32,11 +49,24 @@ def visible(text: object) -> Markup:
         return Markup("")
     parts, at = [], 0
     value = str(text)
-    for found in _HIDDEN.finditer(value):
+    for found in HIDDEN.finditer(value):
         parts += [escape(value[at : found.start()]), _named(found[0])]
         at = found.end()
     parts.append(escape(value[at:]))
     return Markup('<bdi class="text">{}</bdi>').format(Markup("").join(parts))
+
+
+def inert(value: object) -> object:
+    """Return what a template prints: in texts of no filter hidden characters are escaped."""
+    return escaped(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+
+
+def json_response(
+    value: object, status: int = 200, headers: Mapping[str, str] | None = None
+) -> Response:
+    """Return a value as a JSON document in which hidden characters are escaped."""
+    text = escaped_json(json.dumps(plain_json(value), ensure_ascii=False, allow_nan=False))
+    return Response(text, status, headers, media_type="application/json")
 
 
 def _named(character: str) -> Markup:
@@ -50,6 +80,14 @@ def moment(value: datetime | None) -> Markup:
     return Markup('<time datetime="{}">{:%Y-%m-%d %H:%M:%S}</time>').format(
         value.isoformat(), value
     )
+
+
+def origin(memory: Mapping[str, Any]) -> str:
+    """Say how a memory came to be stored; nothing more is known of who stated it."""
+    source = str(memory["source"])
+    if source == "conversation" and (memory.get("metadata") or {}).get("verbatim") is True:
+        return "copied from a message, word for word"
+    return _ORIGINS.get(source, source)
 
 
 def cost(microcents: int | None) -> str:

@@ -22,12 +22,13 @@ from mcp.server.auth.settings import AuthSettings
 from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError, ToolError
 from mcp.server.transport_security import TransportSecuritySettings
 from mcp_types import ToolAnnotations
-from pydantic import AnyHttpUrl, BaseModel, Field
+from pydantic import AfterValidator, AnyHttpUrl, BaseModel, Field
 from starlette.applications import Starlette
 
 from pgrecall import AsyncAgentMemory, AsyncChatSession
 from pgrecall._json import json_text
 from pgrecall._options import ContextOptions
+from pgrecall._plain import plain_block, plain_text
 from pgrecall._sql import UNSET, User
 from pgrecall._tools import MAX_LISTED, Kind, shown
 from pgrecall.errors import (
@@ -60,13 +61,18 @@ Query = Annotated[str, Field(description="Words or a question: which editor does
 Limit = Annotated[int, Field(ge=1, le=MAX_LISTED, description="How many at most.")]
 
 
+# Every text of an answer is one of these, so that no stored text reaches a client otherwise.
+Line = Annotated[str, AfterValidator(lambda text: plain_block(shown(text)))]
+Block = Annotated[str, AfterValidator(plain_block)]
+
+
 class FoundMemory(BaseModel):
     """A memory that a search found; the scores are from 0 to 1."""
 
     id: UUID
-    content: str
-    kind: str
-    provenance: str | None
+    content: Line
+    kind: Line
+    provenance: Line | None
     importance: float
     confidence: float
     score: float
@@ -76,7 +82,7 @@ class FoundMemory(BaseModel):
 class FoundMemories(BaseModel):
     """Memories, best first."""
 
-    note: str = _NOTE
+    note: Line = _NOTE
     memories: list[FoundMemory]
 
 
@@ -84,7 +90,7 @@ class RememberedMemory(BaseModel):
     """The outcome for a statement: added, duplicate, merged, superseded or disputed."""
 
     id: UUID
-    outcome: str
+    outcome: Line
     provenance: Trust
 
 
@@ -100,22 +106,22 @@ class FoundMessage(BaseModel):
 
     session_id: UUID
     turn: int
-    role: str
+    role: Line
     said: datetime
-    content: str
+    content: Line
 
 
 class FoundMessages(BaseModel):
     """Messages, best first."""
 
-    note: str = _NOTE
+    note: Line = _NOTE
     messages: list[FoundMessage]
 
 
 class RecalledContext(BaseModel):
     """Memories and quoted turns that fit a budget, as text for a prompt."""
 
-    text: str
+    text: Block
     tokens: int
     memories: list[UUID]
 
@@ -123,9 +129,9 @@ class RecalledContext(BaseModel):
 class Attribute(BaseModel):
     """An attribute that has one value at a time."""
 
-    attribute: str
+    attribute: Line
     id: UUID
-    content: str
+    content: Line
     confidence: float
     since: datetime
 
@@ -133,7 +139,7 @@ class Attribute(BaseModel):
 class Profile(BaseModel):
     """The attributes of the user."""
 
-    note: str = _NOTE
+    note: Line = _NOTE
     attributes: list[Attribute]
 
 
@@ -291,7 +297,7 @@ class _Tools:
             memories=[
                 FoundMemory(
                     id=hit.memory_id,
-                    content=shown(hit.content),
+                    content=hit.content,
                     kind=hit.kind,
                     provenance=hit.provenance,
                     importance=round(hit.importance, 2),
@@ -351,7 +357,7 @@ class _Tools:
             )
         if self._trust == "system_inferred" and found.provenance not in _UNTRUSTED:
             raise NotAllowedError(
-                "the user stated this memory, and this client may not forget it",
+                f"this memory counts as {found.provenance}, and this client may not forget it",
                 hint="The user can, with pgrecall or a server started with --trust user_stated.",
             )
         done = await self._memory.memories.retract(
@@ -371,7 +377,7 @@ class _Tools:
                     turn=hit.turn_index,
                     role=hit.role,
                     said=hit.created_at,
-                    content=shown(hit.content),
+                    content=hit.content or "",
                 )
                 for hit in hits
             ]
@@ -423,9 +429,9 @@ class _Tools:
         return Profile(
             attributes=[
                 Attribute(
-                    attribute=shown(slot),
+                    attribute=slot,
                     id=known["memory_id"],
-                    content=shown(known["content"]),
+                    content=known["content"],
                     confidence=round(known["confidence"], 2),
                     since=known["since"],
                 )
@@ -447,9 +453,21 @@ class _Tools:
             raise ResourceError(shown(str(error))) from error
         if found is None:
             raise ResourceNotFoundError(f"there is no memory {shown(memory_id)}")
-        return json_text(as_json(found))
+        return json_text({"note": _NOTE, **_harmless(as_json(found))})
 
     async def answer_from_memory(self, question: str) -> str:
         """Ask a question together with what is remembered about it."""
         recalled = await self.recall_context(question)
-        return f"{recalled.text or 'Nothing is remembered about this.'}\n\nQuestion: {question}"
+        known = recalled.text or "Nothing is remembered about this."
+        return f"{known}\n\nQuestion: {plain_block(question)}"
+
+
+def _harmless(value: Any) -> Any:
+    """Return a value with every text in it, keys included, as it may stand in a prompt."""
+    if isinstance(value, str):
+        return plain_block(plain_text(value))
+    if isinstance(value, dict):
+        return {_harmless(key): _harmless(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_harmless(item) for item in value]
+    return value

@@ -16,7 +16,6 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
-import logging
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -26,6 +25,7 @@ from typing import Any, Final, Self
 from uuid import UUID
 
 from pgrecall import AgentMemory, ChatSession, ModelSettings, Worker
+from pgrecall._logs import logger
 from pgrecall._messages import content_text
 from pgrecall._options import SessionOptions
 from pgrecall._sql import UNSET
@@ -35,8 +35,6 @@ from pgrecall.rows import Memory as Row
 from pgrecall.rows import SearchHit, Session
 
 __all__ = ["AsyncMemory", "Config", "Memory"]
-
-logger = logging.getLogger("pgrecall")
 
 _UNSET: Final[Any] = object()
 _SCOPE = ("user_id", "agent_id", "run_id")

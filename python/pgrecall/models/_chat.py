@@ -7,7 +7,6 @@ refusals which form an endpoint accepts: a strict schema, a JSON object or text,
 from __future__ import annotations
 
 import json
-import logging
 import os
 import re
 import threading
@@ -17,6 +16,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from pgrecall._json import dump, json_text
+from pgrecall._logs import logger
 from pgrecall.models._answers import (
     answer_to,
     error_answer,
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 __all__ = ["Asking", "ChatModel", "ModelAnswerError", "ModelSettings", "completion_in",
            "no_completion"]  # fmt: skip
 
-logger = logging.getLogger("pgrecall")
 
 _PURPOSES = ("extract", "consolidate", "summarize", "compact", "merge", "pattern", "verify")
 _SENT = ("model", "messages", "response_format", "temperature", "max_tokens",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -12,6 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
+from pgrecall._logs import logger
 from pgrecall._names import new_uuid
 from pgrecall._runtime import AsyncRuntime
 from pgrecall._sql import UNSET, Call
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 __all__ = ["AsyncCallLog"]
 
-logger = logging.getLogger("pgrecall")
 
 _FRESH_SECONDS = 60.0  # of what is known of the settings
 _MAX_USERS = 10_000

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import logging
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -13,6 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
+from pgrecall._logs import logger
 from pgrecall._names import new_uuid
 from pgrecall._runtime import SyncRuntime
 from pgrecall._sql import UNSET, Call
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
 __all__ = ["CallLog"]
 
-logger = logging.getLogger("pgrecall")
 
 _FRESH_SECONDS = 60.0  # of what is known of the settings
 _MAX_USERS = 10_000
