@@ -46,6 +46,10 @@ select current_setting('recall.due_0006') as is_due \gset
 \if :is_due
 \ir ../migrations/0006_add_payload_digest.sql
 \endif
+select current_setting('recall.due_0007') as is_due \gset
+\if :is_due
+\ir ../migrations/0007_let_users_not_wait.sql
+\endif
 
 -- Types and tables
 \ir types.sql
@@ -118,6 +122,7 @@ select current_setting('recall.due_0006') as is_due \gset
 \ir ../functions/common/_lock_session_for_share.sql
 \ir ../functions/common/_lock_user_and_bump_revision.sql
 \ir ../functions/common/_lock_user_for_share.sql
+\ir ../functions/common/_lock_unlogged_for_share.sql
 \ir ../functions/common/_lock_user_for_update.sql
 \ir ../functions/common/_merge_metadata.sql
 \ir ../functions/common/_model_dimensions.sql
@@ -154,7 +159,9 @@ select current_setting('recall.due_0006') as is_due \gset
 \ir ../functions/partitions/_month_retention.sql
 \ir ../functions/partitions/_month_sessions.sql
 \ir ../functions/partitions/_record_month_range.sql
+\ir ../functions/partitions/_detached_tables.sql
 \ir ../functions/partitions/_user_leaves.sql
+\ir ../functions/partitions/_user_partitions.sql
 \ir ../functions/partitions/drop_expired_partitions.sql
 \ir ../functions/partitions/ensure_partitions.sql
 \ir ../functions/partitions/_distribute_tables.sql
@@ -245,6 +252,7 @@ select current_setting('recall.due_0006') as is_due \gset
 \ir ../functions/session/_follow_own_model.sql
 \ir ../functions/session/_inherit_summary.sql
 \ir ../functions/session/_measure_unrelated.sql
+\ir ../functions/session/_release_prompts.sql
 \ir ../functions/session/_session_columns.sql
 \ir ../functions/session/_session_expiry.sql
 \ir ../functions/session/_set_session_status.sql
@@ -253,6 +261,7 @@ select current_setting('recall.due_0006') as is_due \gset
 \ir ../functions/session/_unembedded_summaries.sql
 \ir ../functions/session/_unfit_values.sql
 \ir ../functions/session/_used_prompts.sql
+\ir ../functions/session/_delete_unused_prompts.sql
 \ir ../functions/session/_write_settings.sql
 \ir ../functions/session/_write_word_blocks.sql
 \ir ../functions/session/_rewrite_word_blocks.sql
@@ -870,7 +879,8 @@ select current_setting('recall.due_0006') as is_due \gset
 \ir ../functions/privacy/_import_system_prompts.sql
 \ir ../functions/privacy/_import_tables.sql
 \ir ../functions/privacy/_left_out.sql
-\ir ../functions/privacy/_lock_unlogged_tables.sql
+\ir ../functions/privacy/_lock_unlogged_for_update.sql
+\ir ../functions/privacy/_unlogged_writers.sql
 \ir ../functions/privacy/_remove_user.sql
 \ir ../functions/privacy/_restore_displaced.sql
 \ir ../functions/privacy/_skip_unread_turns.sql
@@ -888,6 +898,7 @@ select current_setting('recall.due_0006') as is_due \gset
 \ir ../functions/privacy/forget_user.sql
 \ir ../functions/privacy/import_user.sql
 \ir ../functions/privacy/list_erasures.sql
+\ir ../functions/privacy/_orphaned_users.sql
 \ir ../functions/privacy/replay_erasures.sql
 \ir ../functions/privacy/revoke_source.sql
 
@@ -896,6 +907,7 @@ select current_setting('recall.due_0006') as is_due \gset
 \ir ../functions/observability/_health_backfills.sql
 \ir ../functions/observability/_health_nodes.sql
 \ir ../functions/observability/_health_disputes.sql
+\ir ../functions/observability/_health_orphans.sql
 \ir ../functions/observability/_health_embedding_model.sql
 \ir ../functions/observability/_health_installation.sql
 \ir ../functions/observability/_health_integrity.sql

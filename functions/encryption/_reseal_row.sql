@@ -65,11 +65,11 @@ begin
         perform recall._log_event(p_user_id, (p_key ->> 'memory_id')::uuid, 'resealed');
     end if;
     -- The old prompt, or the new one if the session has changed or is gone meanwhile.
-    update recall.system_prompts as p
-       set released_at = clock_timestamp()
-     where p.prompt_hash = case when v_count = 1 then v_prompt
-                                else (v_new ->> 'system_prompt_hash')::bytea end
-       and v_prompt is distinct from (v_new ->> 'system_prompt_hash')::bytea;
+    if v_prompt is distinct from (v_new ->> 'system_prompt_hash')::bytea then
+        perform recall._release_prompts(array[case when v_count = 1 then v_prompt
+                                                   else (v_new ->> 'system_prompt_hash')::bytea
+                                              end]);
+    end if;
     return v_count = 1;
 end;
 $function$;

@@ -12,7 +12,7 @@ return (
                || case c.name
                       when 'system_prompt' then
                           '(select p.content from recall.system_prompts as p'
-                          ' where p.prompt_hash = t.system_prompt_hash)'
+                          ' where p.prompt_hash = t.system_prompt_hash limit 1)'
                       else format('t.%I', c.name)
                   end, ', ') || ')'
       from unnest(p_columns) as c (name)

@@ -2,7 +2,7 @@
 -- A session that changes its prompt releases the old one, which is deleted a day later if unused.
 -- An erasure releases what it must leave. A used one stays released and is checked again half a day
 -- later, since an erasure may be about to delete the session. o_more: the batch was full.
--- Storing the prompt again takes the release back under the row's lock.
+-- Locks   prompts, as far as they are free.
 create or replace function recall._purge_prompts(
     p_now      timestamptz,
     p_limit    integer,
@@ -15,33 +15,31 @@ parallel unsafe
 set search_path to pg_catalog, recall, pg_temp
 as $function$
 declare
+    -- None in a simulated future, where the same batch would come again and again.
+    v_checked  constant timestamptz := case when p_now <= clock_timestamp()
+                                            then p_now - interval '12 hours' end;
     v_released bytea[];
     v_used     bytea[];
 begin
-    o_done := 0;
-    select array_agg(d.prompt_hash)
-      into v_released
-      from (
-            select p.prompt_hash
-              from recall.system_prompts as p
-             where p.released_at < p_now - interval '1 day'
-             order by p.released_at
-             limit p_limit
-               for update skip locked
-           ) as d;
-    o_more := coalesce(cardinality(v_released) >= p_limit, false);
-    if v_released is null then
-        return;
-    end if;
+    v_released := array(
+        select p.prompt_hash
+          from recall.system_prompts as p
+         where p.released_at < p_now - interval '1 day'
+         order by p.released_at
+         limit p_limit);
+    o_more := cardinality(v_released) >= p_limit;
+    o_done := recall._delete_unused_prompts(v_released);
 
     v_used := recall._used_prompts(v_released);
     update recall.system_prompts as p
-       set released_at = case when p_now <= clock_timestamp() then p_now - interval '12 hours' end
-     where p.prompt_hash = any (v_used);
-    delete from recall.system_prompts as p
-     where p.prompt_hash = any (v_released)
-       and p.prompt_hash <> all (v_used);
-    get diagnostics o_done = row_count;
+       set released_at = v_checked
+     where p.prompt_hash = any (v_used)
+       and p.prompt_id   = any (array(
+               select r.prompt_id
+                 from recall.system_prompts as r
+                where r.prompt_hash = any (v_used)
+                  and r.released_at < p_now - interval '1 day'
+                  for no key update skip locked));
 end;
 $function$;
 

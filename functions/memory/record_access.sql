@@ -1,6 +1,7 @@
 -- Record that memories were packed into a context, with their relevance at that time.
 -- It only appends to a log, which recall.flush_access_log counts in batches.
--- Locks   the user, shared, unless the transaction is read committed.
+-- Locks   the user, shared, unless the transaction is read committed; the user's row of user_locks,
+--         shared.
 -- Raises  RC003 lists of different length, or a relevance or efficiency that is none; 40001 when
 --         the user was erased since the snapshot.
 create or replace function recall.record_access(
@@ -51,6 +52,9 @@ begin
         values (v_now, p_efficiency);
     end if;
 
+    if not recall._lock_unlogged_for_share(p_user_id) then
+        return 0;
+    end if;
     insert into recall.memory_access_log (user_id, memory_id, relevance, accessed_at)
     select p_user_id, m.memory_id, least(greatest(a.relevance, 0), 1), v_now
       from unnest(p_memory_ids, p_relevance) as a (memory_id, relevance)

@@ -1,6 +1,6 @@
 -- Return one row for each health check, with a hint.
--- Reads the catalog, statistics and small tables only, so the cost does not depend on the number of
--- memories.
+-- Reads the catalog, statistics, small tables and a bounded number of users, so the cost does not
+-- depend on the number of memories.
 create or replace function recall.health()
 returns table (
     name   text,
@@ -55,6 +55,8 @@ begin
     select * from recall._health_prompts()
      union all
     select * from recall._health_disputes()
+     union all
+    select * from recall._health_orphans()
      union all
     select * from recall._health_statements()
      union all

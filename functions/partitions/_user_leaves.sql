@@ -1,10 +1,7 @@
--- List the partitions of a table that may contain rows of the user.
--- Without a table: tables in the schema that are no longer part of it, such as detached months. The
--- catalog gives the list without locks on partitions.
-create or replace function recall._user_leaves(
-    p_user_id uuid,
-    p_table   regclass
-)
+-- List the tables that store rows of users: leaf partitions, unpartitioned tables, detached months.
+-- Unlogged ones are missing on a standby, which cannot read them. On Citus a table is listed
+-- itself. pg_partition_tree would lock all partitions until the end of the transaction.
+create or replace function recall._user_leaves()
 returns setof regclass
 language plpgsql
 stable
@@ -12,38 +9,23 @@ parallel safe
 set search_path to pg_catalog, recall, pg_temp
 as $function$
 begin
-    if p_table is null then
-        -- On Citus a shard of a table belongs to that table.
-        return query execute format($query$
-        select c.oid::regclass
-          from pg_catalog.pg_class as c
-          join pg_catalog.pg_attribute as a on a.attrelid = c.oid
-         where c.relnamespace = 'recall'::regnamespace
-           and c.relkind = 'r'
-           and not c.relispartition
-           and a.attname = 'user_id'
-           and not a.attisdropped
-           and c.oid not in (select t.name from recall._user_tables() as t)
-           and %s
-         order by c.oid
-        $query$, case when recall._is_distributed()
-                      then 'not pg_catalog.relation_is_a_known_shard(c.oid)' else 'true' end);
-    else
-        return query
-        with recursive parts (part) as (
-            select coalesce(recall._hash_leaf(p_table, p_user_id), p_table)
-            union all
-            select i.inhrelid::regclass
-              from parts as p
-              join pg_catalog.pg_inherits as i on i.inhparent = p.part
-        )
-        select p.part
+    return query
+    with recursive parts (part, is_leaf) as (
+        select t.name, c.relkind = 'r' or recall._is_distributed()
+          from recall._user_tables() as t
+          join pg_catalog.pg_class as c on c.oid = t.name
+         where not (t.is_unlogged and pg_is_in_recovery())
+         union all
+        select i.inhrelid::regclass, c.relkind = 'r'
           from parts as p
-          join pg_catalog.pg_class as c on c.oid = p.part
-         where c.relkind = 'r';
-    end if;
+          join pg_catalog.pg_inherits as i on i.inhparent = p.part
+          join pg_catalog.pg_class as c on c.oid = i.inhrelid
+         where not p.is_leaf
+    )
+    select p.part from parts as p where p.is_leaf
+     union all
+    select d.name from recall._detached_tables() as d (name);
 end;
 $function$;
 
-comment on function recall._user_leaves(uuid, regclass) is
-    'Partitions that may contain a user''s rows; without a table, detached ones.';
+comment on function recall._user_leaves() is 'The tables that store rows of users.';

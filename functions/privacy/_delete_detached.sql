@@ -20,7 +20,7 @@ begin
     o_messages := '{}'::uuid[];
     for v_leaf, v_has_messages in
         select l.leaf, bool_or(a.attname = 'message_id')
-          from recall._user_leaves(p_user_id, null) as l (leaf)
+          from recall._detached_tables() as l (leaf)
           join pg_catalog.pg_attribute as a on a.attrelid = l.leaf and not a.attisdropped
          group by l.leaf
         having bool_or(a.attname = 'session_id')

@@ -1,8 +1,8 @@
 -- Delete rows of the unlogged tables, near the end of every erasure.
 -- Given memories, only their accesses go; given a session, also its working memory; given neither,
--- all rows of the users. The lock is taken late, because other users' working memory waits for it
--- until the commit.
--- Locks   memory_access_log and, unless only memories go, working_memory against writers.
+-- all rows of the users. The lock is taken late, so that the users' working
+-- memory goes on meanwhile.
+-- Locks   the users' rows of user_locks, by user_id.
 create or replace function recall._delete_unlogged(
     p_user_ids   uuid[],
     p_session_id uuid   default null,
@@ -21,8 +21,12 @@ declare
     v_has_working boolean := p_session_id is not null or p_memory_ids is null;
     v_accesses    bigint;
     v_working     bigint;
+    v_locks       integer := 0;
+    v_user        uuid;
 begin
-    perform recall._lock_unlogged_tables(v_has_working);
+    for v_user in select i.id from unnest(p_user_ids) as i (id) order by i.id loop
+        v_locks := v_locks + recall._lock_unlogged_for_update(v_user);
+    end loop;
 
     delete from recall.memory_access_log as l
      where l.user_id = any (p_user_ids)
@@ -36,7 +40,13 @@ begin
      where w.user_id = any (p_user_ids)
        and (p_session_id is null or w.session_id = p_session_id);
     get diagnostics v_working = row_count;
-    return jsonb_build_object('memory_access_log', v_accesses, 'working_memory', v_working);
+    if p_session_id is not null then
+        return jsonb_build_object('memory_access_log', v_accesses, 'working_memory', v_working);
+    end if;
+
+    delete from recall.user_locks as l where l.user_id = any (p_user_ids);
+    return jsonb_build_object('memory_access_log', v_accesses, 'working_memory', v_working,
+                              'user_locks', v_locks);
 end;
 $function$;
 

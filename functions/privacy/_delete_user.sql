@@ -15,8 +15,9 @@ parallel unsafe
 set search_path to pg_catalog, recall, pg_temp
 as $function$
 declare
-    v_table  regclass;
-    v_name   text;
+    v_table regclass;
+    v_name  text;
+    v_rows  bigint;
 begin
     perform recall._check_isolation();
     o_counts := jsonb_build_object('users', recall._remove_user(p_user_id));
@@ -29,8 +30,8 @@ begin
                    for update
                ) as s);
     for v_table, v_name in
-        select t.name, c.relname
-          from recall._user_tables() as t
+        select t.part, c.relname
+          from recall._user_partitions(p_user_id) as t
           join pg_catalog.pg_class as c on c.oid = t.name
          where c.relname <> 'users'
            and not t.is_unlogged
@@ -39,7 +40,11 @@ begin
         o_counts := o_counts || jsonb_build_object(
             v_name, recall._delete_rows(p_user_id, v_table));
     end loop;
-    o_counts := o_counts || jsonb_build_object('detached', recall._delete_rows(p_user_id, null));
+    v_rows := 0;
+    for v_table in select d.name from recall._detached_tables() as d (name) loop
+        v_rows := v_rows + recall._delete_rows(p_user_id, v_table);
+    end loop;
+    o_counts := o_counts || jsonb_build_object('detached', v_rows);
 
     update recall.maintenance_tasks as t
        set last_user = null,

@@ -53,10 +53,8 @@ begin
 
     v_used := array(
         select distinct s.system_prompt_hash from recall.sessions as s where s.user_id = p_user_id);
-    update recall.system_prompts as p
-       set released_at = clock_timestamp()
-     where p.prompt_hash = any (v_all)
-       and p.prompt_hash <> all (v_used);
+    perform recall._release_prompts(array(
+        select h.hash from unnest(v_all) as h (hash) where h.hash <> all (v_used)));
 end;
 $function$;
 

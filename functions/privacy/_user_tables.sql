@@ -40,7 +40,8 @@ begin
                (20, 'recall.items'::regclass,                true,  false),
                (21, 'recall.item_vectors'::regclass,         true,  false),
                (22, 'recall.memory_access_log'::regclass,    true,  true),
-               (23, 'recall.working_memory'::regclass,       true,  true)
+               (23, 'recall.working_memory'::regclass,       true,  true),
+               (24, 'recall.user_locks'::regclass,           false, true)
            ) as t (place, name, is_exported, is_unlogged)
      order by t.place;
 end;

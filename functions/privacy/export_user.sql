@@ -44,16 +44,20 @@ begin
             recall._export_rows(p_user_id, v_table, recall._left_out(v_table)));
     end loop;
     -- Users share prompts; export the token count of this user's own sessions.
-    select coalesce(jsonb_agg(jsonb_build_object('content', p.content, 'token_count', s.tokens)
-                              order by p.prompt_hash), '[]')
+    select coalesce(jsonb_agg(jsonb_build_object('content', s.content, 'token_count', s.tokens)
+                              order by s.system_prompt_hash), '[]')
       into v_prompts
       from (
-            select s.system_prompt_hash, max(s.system_prompt_tokens) as tokens
-              from recall.sessions as s
-             where s.user_id = p_user_id
-             group by s.system_prompt_hash
+            select t.system_prompt_hash, max(t.system_prompt_tokens) as tokens, (
+                       select p.content
+                         from recall.system_prompts as p
+                        where p.prompt_hash = t.system_prompt_hash
+                        limit 1) as content
+              from recall.sessions as t
+             where t.user_id = p_user_id
+             group by t.system_prompt_hash
            ) as s
-      join recall.system_prompts as p on p.prompt_hash = s.system_prompt_hash;
+     where s.content is not null;
     select s.* into v_settings from recall.settings as s;
 
     return jsonb_build_object(

@@ -1,9 +1,11 @@
 -- Erase users again after a restore from a backup that is older than their erasure.
--- p_erasures adds erasures that the backup lacks: receipts, or a copy of recall.erasures. A user
--- created again after the erasure has a younger row, and stays.
--- Locks   as forget_user: one user after the other, by user_id, then the unlogged tables once.
+-- p_erasures adds erasures that the backup lacks: receipts, or a copy of recall.erasures. It finds
+-- users with a row, and rows of users who do not exist, which the restore of one table brings back.
+-- A user created again after the erasure has a younger row, and stays.
+-- Locks   as forget_user: one user after the other, by user_id, then user_locks.
 --         See docs/architecture.md.
--- Raises  RC003, RC007 not in a transaction that is read committed.
+-- Raises  RC003, RC007 not in a transaction that is read committed, 40001 a user came back
+--         meanwhile.
 create or replace function recall.replay_erasures(
     p_erasures jsonb default '[]'
 )
@@ -15,27 +17,53 @@ security definer
 set search_path to pg_catalog, recall, pg_temp
 as $function$
 declare
+    v_leaf    regclass;
+    v_orphans uuid[]  := '{}'::uuid[];
+    v_users   uuid[];
     v_user    uuid;
-    v_users   uuid[]  := '{}'::uuid[];
+    v_gone    record;
     v_prompts bytea[] := '{}'::bytea[];
 begin
     perform recall._check_json(p_erasures, 'p_erasures');
+    perform recall._check_isolation();
     perform recall._add_erasures(coalesce(p_erasures, '[]'));
-    for v_user in
+    for v_leaf in select l.leaf from recall._user_leaves() as l (leaf) loop
+        v_orphans := v_orphans || recall._orphaned_users(v_leaf);
+    end loop;
+    v_orphans := array(
+        select distinct o.id
+          from unnest(v_orphans) as o (id)
+         where exists (
+                select from recall.erasures as e
+                 where e.digest = sha256(e.salt || uuid_send(o.id))));
+    v_users := array(
         select u.user_id
           from recall.users as u
          where exists (
                 select from recall.erasures as e
                  where e.erased_at >= u.created_at
                    and e.digest     = sha256(e.salt || uuid_send(u.user_id)))
-         order by u.user_id
-    loop
-        v_prompts := v_prompts || (recall._delete_user(v_user)).o_prompts;
-        v_users   := v_users || v_user;
+         union
+        select o.id from unnest(v_orphans) as o (id)
+         order by 1);
+    foreach v_user in array v_users loop
+        v_gone    := recall._delete_user(v_user);
+        v_prompts := v_prompts || v_gone.o_prompts;
+        if v_user = any (v_orphans) and v_gone.o_counts ->> 'users' = '1' then
+            raise exception using
+                errcode = '40001',
+                message = format('user %s was created during this call', v_user),
+                hint    = 'Repeat the call.';
+        end if;
     end loop;
     if v_users <> '{}' then
         perform recall._delete_unlogged(v_users);
-        perform recall._collect_system_prompts(v_prompts);
+    end if;
+    perform recall._collect_system_prompts(v_prompts);
+    if not recall._is_distributed() then
+        -- A restored table of prompts has those of erased users, which no session uses.
+        perform recall._delete_unused_prompts(array(
+            select distinct p.prompt_hash from recall.system_prompts as p));
     end if;
     return cardinality(v_users);
 end;

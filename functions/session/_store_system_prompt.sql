@@ -1,8 +1,9 @@
--- Store a system prompt once for all users; return its hash and tokens.
+-- Store a system prompt for all users; return its hash and tokens.
 -- A token count given later replaces an estimate only for the caller's session, since each session
 -- has its own count. The share lock protects a stored prompt from deletion until the session refers
--- to it.
--- Locks   the prompt, shared.
+-- to it. A prompt that another transaction is storing or deleting is stored once more: to wait for
+-- it would be to wait for another user.
+-- Locks   the prompt, shared, if it is free.
 create or replace function recall._store_system_prompt(
     p_user_id    uuid,
     p_prompt     text,
@@ -33,21 +34,14 @@ begin
     o_hash   := sha256(convert_to(p_prompt, 'UTF8'));
     o_tokens := coalesce(p_tokens, recall._estimate_tokens(p_prompt));
 
-    loop
+    perform from recall.system_prompts as p
+      where p.prompt_hash = o_hash
+      limit 1
+        for key share skip locked;
+    if not found then
         insert into recall.system_prompts (prompt_hash, content, token_count, created_at)
-        values (o_hash, p_prompt, o_tokens, v_now)
-        on conflict (prompt_hash) do nothing;
-        exit when found;
-        update recall.system_prompts as p
-           set released_at = null
-         where p.prompt_hash = o_hash
-           and p.released_at is not null;
-        exit when found;
-        perform from recall.system_prompts as p
-          where p.prompt_hash = o_hash
-            for key share;
-        exit when found;
-    end loop;
+        values (o_hash, p_prompt, o_tokens, v_now);
+    end if;
 end;
 $function$;
 

@@ -17,8 +17,11 @@ begin
     return query
     select c.*
       from recall.sessions as s
-      left join recall.system_prompts as p on p.prompt_hash = s.system_prompt_hash
-     cross join lateral recall._session_columns(row(s.*), p.content) as c
+     cross join lateral recall._session_columns(row(s.*), (
+               select p.content
+                 from recall.system_prompts as p
+                where p.prompt_hash = s.system_prompt_hash
+                limit 1)) as c
      where s.user_id    = p_user_id
        and s.session_id = p_session_id;
 end;

@@ -98,9 +98,7 @@ begin
 
     if not found then
         -- A concurrent call has opened it, perhaps with another prompt.
-        update recall.system_prompts as p
-           set released_at = v_now
-         where p.prompt_hash = v_hash;
+        perform recall._release_prompts(array[v_hash]);
     elsif p_parent_session_id is not null then
         perform recall._inherit_summary(p_user_id, p_parent_session_id, v_session_id);
     end if;

@@ -78,14 +78,14 @@ begin
                case
                    when p_changes ? 'system_prompt' then coalesce(p_changes ->> 'system_prompt', '')
                    else (select p.content from recall.system_prompts as p
-                          where p.prompt_hash = v_session.system_prompt_hash)
+                          where p.prompt_hash = v_session.system_prompt_hash
+                          limit 1)
                end,
                case when p_changes ? 'system_prompt_tokens'
                     then v_new.system_prompt_tokens end) as r;
-        update recall.system_prompts as p
-           set released_at = v_now
-         where p.prompt_hash = v_session.system_prompt_hash
-           and p.prompt_hash <> v_hash;
+        if v_hash <> v_session.system_prompt_hash then
+            perform recall._release_prompts(array[v_session.system_prompt_hash]);
+        end if;
         v_new.system_prompt_hash   := v_hash;
         v_new.system_prompt_tokens := v_tokens;
     end if;

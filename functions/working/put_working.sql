@@ -1,6 +1,7 @@
 -- Store a value of a task's working memory; a repeated write renews its lifetime.
 -- The table is UNLOGGED: a crash empties it, and a standby lacks it.
--- Locks   the session, shared, unless the transaction is read committed.
+-- Locks   the session, shared, unless the transaction is read committed; the user's row of
+--         user_locks, shared.
 -- Raises  RC001, RC002 closed or expired session, RC003, RC007 on a standby; 40001 when the session
 --         was erased since the snapshot.
 create or replace function recall.put_working(
@@ -43,11 +44,13 @@ begin
     p_key      := recall._guard_text(p_key, v_settings, 'p_key');
     p_value    := recall._guard_secrets(p_value, v_settings, 'p_value');
 
-    -- A row lock writes WAL, so in read committed the INSERT itself checks that the session exists.
-    -- Under other levels the snapshot may be older than an erasure: only the lock detects that.
+    -- A row lock of the session would write WAL. So in read committed the INSERT itself checks that
+    -- the session exists, after the wait for an erasure. Under other levels the snapshot may be
+    -- older than an erasure: only the lock of the session detects that.
     if current_setting('transaction_isolation') in ('repeatable read', 'serializable') then
         perform recall._lock_session_for_share(p_user_id, p_session_id);
     end if;
+    perform recall._lock_unlogged_for_share(p_user_id);
     insert into recall.working_memory as w (user_id, session_id, task_id, key, value, token_count,
                                             updated_at, expires_at)
     select p_user_id, p_session_id, p_task_id, p_key, p_value,

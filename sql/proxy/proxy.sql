@@ -1215,7 +1215,8 @@ declare
     v_open     constant text   := 'select 1 from recall_shard.open_rows(%L, %L, %L, null)';
     v_add      constant text   := 'select recall_shard.add_rows(%L, %L, %%L)';
     v_awaits   constant text   := 'select recall_shard.awaits_walk(%L)';
-    v_prompts  constant text[] := '{prompt_hash, content, token_count, created_at}';
+    v_prompts  constant text[] := '{prompt_hash, content, token_count, created_at,
+                                      prompt_id}';
     v_where    text;
     v_position jsonb;
     v_table    record;

@@ -259,7 +259,7 @@ declare
     v_leaf  regclass;
     v_found boolean;
 begin
-    for v_leaf in select l.leaf from recall._user_leaves(p_user_id, null) as l (leaf) loop
+    for v_leaf in select l.leaf from recall._detached_tables() as l (leaf) loop
         execute format('select exists (select from %s as t where t.user_id = $1)', v_leaf)
            into v_found using p_user_id;
         if v_found then
@@ -318,9 +318,8 @@ comment on function recall_shard.ensure_months(uuid, jsonb) is
     'Create the months that the rows of a user need.';
 
 -- Delete the copy of a user that an interrupted move has left here.
--- This transaction ends before the copy begins anew: deleting rows of the unlogged tables locks
--- these against all writers. The first lock waits for a receiving transaction that still commits.
--- Locks   the user, then the unlogged tables.
+-- The first lock waits for a receiving transaction that still commits.
+-- Locks   what forget_user locks.
 create or replace function recall_shard.remove_copy(
     p_user_id uuid
 )
@@ -676,7 +675,8 @@ begin
         case when p_rows is null then 'pg_temp.moved_rows as r where not r.are_keys'
              else 'jsonb_array_elements($1) as r (item)' end,
         case when p_table = 'recall.system_prompts'
-             then 'order by 1 on conflict (prompt_hash) do update set released_at = null'
+             then 'order by 1 on conflict (prompt_hash, prompt_id) do update '
+                  'set released_at = null'
              else '' end)
       using p_rows;
     get diagnostics v_count = row_count;

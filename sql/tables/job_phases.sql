@@ -66,14 +66,13 @@ create table if not exists recall.model_spending_totals (
     shard           smallint not null,
     cost_microcents bigint   not null,
     constraint model_spending_totals_pkey primary key (day, shard),
-    constraint model_spending_totals_shard_check check (shard between 0 and 63),
     constraint model_spending_totals_cost_microcents_check check (cost_microcents >= 0)
 ) with (fillfactor = 70);
 
 comment on table recall.model_spending_totals is
-    'Cost of the jobs of all users: the sum of a day''s rows. Each connection increments one of '
-    'several rows, so that workers do not wait for each other.';
+    'Cost of the jobs of all users: the sum of a day''s rows. Each transaction increments a row '
+    'that is free, or adds one, so that workers do not wait for each other.';
 comment on column recall.model_spending_totals.day is 'UTC.';
-comment on column recall.model_spending_totals.shard is 'Row of the connection (0 to 63).';
+comment on column recall.model_spending_totals.shard is 'Tells the rows of a day apart.';
 comment on column recall.model_spending_totals.cost_microcents is
     'Micro-cents, including users erased since.';

@@ -194,6 +194,17 @@ comment on column recall.memory_access_log.memory_id is 'A memory that was packe
 comment on column recall.memory_access_log.relevance is 'Its classic score at the access (0 to 1).';
 comment on column recall.memory_access_log.accessed_at is 'Time of the access.';
 
+create unlogged table if not exists recall.user_locks (
+    user_id uuid not null,
+    constraint user_locks_pkey primary key (user_id)
+);
+
+comment on table recall.user_locks is
+    'A row for each user with accesses or working memory: their writers lock it for share, an '
+    'erasure for update. UNLOGGED, since a row lock of a logged table writes WAL and would have '
+    'each of these writers wait for the disk.';
+comment on column recall.user_locks.user_id is 'The user.';
+
 create unlogged table if not exists recall.context_efficiency (
     measured_at timestamptz not null,
     efficiency  real        not null,

@@ -84,7 +84,8 @@ create table if not exists recall.system_prompts (
     token_count integer     not null,
     created_at  timestamptz not null,
     released_at timestamptz,
-    constraint system_prompts_pkey primary key (prompt_hash),
+    prompt_id   uuid        not null default gen_random_uuid(),
+    constraint system_prompts_pkey primary key (prompt_hash, prompt_id),
     constraint system_prompts_token_count_check check (token_count >= 0)
 );
 
@@ -98,6 +99,9 @@ comment on column recall.system_prompts.created_at is 'When it was first stored.
 comment on column recall.system_prompts.released_at is
     'When a session replaced it by another prompt, or an erasure had to leave it; purge_expired '
     'then checks whether any session uses it.';
+comment on column recall.system_prompts.prompt_id is
+    'Tells copies of a prompt apart. A call stores a copy of its own where it would have to wait '
+    'for another user''s transaction.';
 
 create table if not exists recall.prompts (
     name                text        not null,

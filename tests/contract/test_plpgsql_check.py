@@ -30,7 +30,7 @@ EXPECTED: list[tuple[str, str]] = [
     ("recall._distribute_tables", 'unused parameter "p_shard_count"'),
     ("recall._health_nodes", "function pg_catalog.citus_check_cluster_node_health()"),
     ("recall._health_nodes", "function pg_catalog.run_command_on_workers(unknown)"),
-    ("recall._user_leaves", "function pg_catalog.relation_is_a_known_shard(oid) does not exist"),
+    ("recall._detached_tables", "function pg_catalog.relation_is_a_known_shard("),
 ]
 
 

@@ -22,6 +22,7 @@ from support import (
     append,
     ask,
     call,
+    finding,
     login_role,
     open_session,
     raise_errors,
@@ -336,31 +337,34 @@ def test_a_prompt_that_another_user_takes_up(db: Connection, connect: Connect) -
             leading.commit()
         else:
             forget(leading, one)
-            thread = threading.Thread(
-                target=open_session, args=(following, other), kwargs={"p_system_prompt": prompt}
-            )
-            thread.start()
-            wait_for_lock(db, following.info.backend_pid)
+            following.execute("set lock_timeout = '2s'")
+            open_session(following, other, p_system_prompt=prompt)
+            following.execute("reset lock_timeout")
             leading.commit()
-            thread.join(20)
         assert value(db, "select count(*) from recall.system_prompts where content = %s", [prompt])
 
 
 @pytest.mark.concurrent
-def test_two_erasures_at_once_leave_no_prompt(db: Connection, connect: Connect) -> None:
-    """The first still sees the other's session; the second one waits for the first."""
-    one, other = uuid.uuid4(), uuid.uuid4()
-    prompt = f"Ours alone {one}"
-    for user in (one, other):
-        open_session(db, user, p_system_prompt=prompt)
-    leading, following = connect(autocommit=False), connect()
-    forget(leading, one)
-    thread = threading.Thread(target=forget, args=(following, other))
-    thread.start()
-    wait_for_lock(db, following.info.backend_pid)
-    leading.commit()
-    thread.join(20)
-    assert not rows(db, "select from recall.system_prompts where content = %s", [prompt])
+def test_two_erasures_at_once_leave_a_prompt_to_maintenance(
+    db: Connection, connect: Connect
+) -> None:
+    """Each sees the session of the other, and neither waits for the other."""
+    for ends_first in (0, 1):
+        users = [uuid.uuid4(), uuid.uuid4()]
+        prompt = f"Ours alone {users[0]}"
+        for user in users:
+            open_session(db, user, p_system_prompt=prompt)
+        conns = [connect(autocommit=False), connect(autocommit=False)]
+        for conn, user in zip(conns, users, strict=True):
+            conn.execute("set local lock_timeout = '2s'")
+            forget(conn, user)
+        conns[ends_first].commit()
+        for conn in (conns[1 - ends_first], db):
+            db.execute("update recall.system_prompts set released_at = now() - interval '2 days'"
+                       " where content = %s and released_at is not null", [prompt])  # fmt: skip
+            call(db, "purge_expired")
+            conn.commit()
+        assert not rows(db, "select from recall.system_prompts where content = %s", [prompt])
 
 
 @pytest.mark.concurrent
@@ -581,3 +585,98 @@ def test_erased_session_leaves_no_copy_of_its_summary_in_any_descendant(
     assert counts(db, user)["session_summaries"] == 4
     call(db, "forget_session", p_user_id=user, p_session_id=first)
     assert counts(db, user)["session_summaries"] == 0
+
+
+# --- after a restore of one table
+
+
+def only(dump_file: Path, dsn: str, tables: list[str]) -> None:
+    """Restore the rows of some tables from a dump, as an administrator does."""
+    subprocess.run(
+        [str(PROGRAMS / "pg_restore"), "--exit-on-error", "--data-only", "--disable-triggers",
+         *(f"--table={table}" for table in tables), "--dbname", dsn, str(dump_file)],
+        check=True, capture_output=True, text=True,
+    )  # fmt: skip
+
+
+@pytest.mark.slow
+def test_replay_erases_what_the_restore_of_one_table_brings_back(
+    server: TestServer, tmp_path: Path
+) -> None:
+    """Each table in turn: health warns, a replay erases the user, and the other user stays."""
+    name = server.cloned_database("one_table")
+    backup = tmp_path / "backup.dump"
+    with psycopg.connect(server.dsn(name), autocommit=True) as conn:
+        gone, kept = furnished(conn), furnished(conn)
+        dump(server.dsn(name), "--format=custom", f"--file={backup}")
+        receipt = forget(conn, gone["user"])
+        before = sums(conn, kept["user"])
+        assert finding(conn, "orphans")[0] == "ok"
+        for table in sorted(tables_with_users(conn)):
+            leaves = rows(
+                conn,
+                "select t.relid::regclass::text as name from recall._leaf_tables(%s) as t",
+                [f"recall.{table}"],
+            )
+            names = [leaf["name"].removeprefix("recall.") for leaf in leaves]
+            conn.execute("truncate " + ", ".join(f"recall.{leaf}" for leaf in names))
+            only(backup, server.dsn(name), names)
+            assert counts(conn, gone["user"])[table], table
+            status, detail, hint = finding(conn, "orphans")
+            if table != "users":
+                assert (status, f"recall.{table}" in detail) == ("warn", True), (table, detail)
+                assert "replay_erasures" in hint
+            assert value(conn, "select recall.replay_erasures()") == 1, table
+            assert not any(counts(conn, gone["user"]).values()), table
+            assert sums(conn, kept["user"]) == before, table
+            assert finding(conn, "orphans")[0] == "ok", table
+            assert value(conn, "select recall.replay_erasures()") == 0, table
+
+        conn.execute("truncate recall.system_prompts")
+        only(backup, server.dsn(name), ["system_prompts"])
+        query = "select from recall.system_prompts where strpos(content, %s) > 0"
+        assert rows(conn, query, [gone["mark"]])
+        assert value(conn, "select recall.replay_erasures()") == 0
+        assert not rows(conn, query, [gone["mark"]])
+        assert rows(conn, query, [kept["mark"]])
+        assert receipt["digest"]
+    server.drop_database(name)
+
+
+def test_rows_of_a_user_whom_no_erasure_names_stay_and_are_reported(
+    db: Connection, user: uuid.UUID
+) -> None:
+    settled_user = settled(db)
+    db.execute("delete from recall.users where user_id = %s", [settled_user])
+    assert finding(db, "orphans")[0] == "warn"
+    assert value(db, "select recall.replay_erasures()") == 0
+    assert counts(db, settled_user)["memory_store"]
+    forget(db, settled_user)
+    assert finding(db, "orphans")[0] == "ok"
+    assert not any(counts(db, settled_user).values())
+
+
+def test_orphans_are_found_among_many_users(db: Connection) -> None:
+    """The walk over users is bounded, and begins elsewhere each time."""
+    db.execute(
+        "insert into recall.model_spending (user_id, day, cost_microcents)"
+        " select gen_random_uuid(), current_date, 1 from generate_series(1, 300)"
+    )
+    found = {
+        user
+        for _ in range(40)
+        for leaf in rows(db, "select l.relid::text as name"
+                             " from recall._leaf_tables('recall.model_spending') as l")
+        for user in value(db, "select recall._orphaned_users(%s::regclass, 5)", [leaf["name"]])
+    }  # fmt: skip
+    assert len(found) > 80
+    db.execute("delete from recall.model_spending where cost_microcents = 1")
+
+
+def test_a_look_for_orphans_keeps_no_lock(db: Connection) -> None:
+    with db.transaction():
+        call(db, "health")
+        held = value(db, "select count(*) from pg_locks as l join pg_class as c on c.oid ="
+                         " l.relation where l.pid = pg_backend_pid() and c.relname like any"
+                         " ('{conversation_history%,working_memory%,users%}')")  # fmt: skip
+    assert held == 0

@@ -243,6 +243,8 @@ with remaining (place, user_id) as (
     union all
     select distinct 'working_memory', user_id from recall.working_memory
     union all
+    select distinct 'user_locks', user_id from recall.user_locks
+    union all
     select distinct 'items', user_id from recall.items
     union all
     select distinct 'item_vectors', user_id from recall.item_vectors

@@ -1,5 +1,5 @@
 -- Store the spans of a job, and add their cost to the spending of the user and of the day.
--- Call it last in the transaction: other jobs of the same shard wait from here to its commit.
+-- It adds to any free row of the day's totals, so that no open transaction holds up another one.
 -- Locks   the user's row of the day, one of the day's totals.
 create or replace function recall._record_spans(
     p_spans recall.job_phases[]
@@ -12,7 +12,7 @@ set search_path to pg_catalog, recall, pg_temp
 as $function$
 declare
     v_day   constant date    := clock_timestamp() at time zone 'UTC';
-    v_shard constant integer := pg_backend_pid() % 64;
+    v_shard smallint;
     v_user  constant uuid    := p_spans[1].user_id;
     v_cost  bigint  := 0;
     v_span  recall.job_phases;
@@ -39,6 +39,15 @@ begin
     on conflict (user_id, day) do update
        set cost_microcents = m.cost_microcents + excluded.cost_microcents;
 
+    select t.shard
+      into v_shard
+      from recall.model_spending_totals as t
+     where t.day = v_day
+     limit 1
+       for no key update skip locked;
+    if not found then
+        v_shard := floor(random() * 32768);
+    end if;
     insert into recall.model_spending_totals as t (day, shard, cost_microcents)
     values (v_day, v_shard, v_cost)
     on conflict (day, shard) do update
