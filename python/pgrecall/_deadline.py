@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import os
 import socket
 import threading
 import time
@@ -19,6 +18,7 @@ from typing import Any
 import psycopg
 from psycopg import AsyncConnection, Connection
 
+from pgrecall import _process
 from pgrecall.errors import CallTimeoutError
 
 __all__ = ["AsyncDeadline", "SyncDeadline"]
@@ -35,6 +35,11 @@ class _Guard:
         self._socket = socket.fromfd(connection.fileno(), socket.AF_INET, socket.SOCK_STREAM)
         self.end = end
         self.is_over = False
+        _process.renewing(self)
+
+    def _renew(self) -> None:
+        """Close the duplicate in a child: shutting it down would end the parent's call."""
+        self.release()
 
     def shut_down(self) -> None:
         self.is_over = True
@@ -136,10 +141,11 @@ class _Watch:
     """One thread that shuts down what is past its end; it starts with the first deadline."""
 
     def __init__(self) -> None:
-        self.reset()
+        self._renew()
+        _process.renewing(self)
 
-    def reset(self) -> None:
-        """Forget everything: after a fork the sockets are still those of the parent's calls."""
+    def _renew(self) -> None:
+        """Forget everything: the calls are the parent's, and so is the thread."""
         self._changed = threading.Condition()
         self._guards: set[_Guard] = set()
         self._thread: threading.Thread | None = None
@@ -175,5 +181,3 @@ class _Watch:
 
 
 _watch = _Watch()
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_watch.reset)

@@ -19,6 +19,7 @@ from concurrent.futures import wait as wait_for_futures
 from types import FrameType, TracebackType
 from typing import Any, Literal, Self, TypeVar
 
+from pgrecall import _process
 from pgrecall._logs import logger
 
 __all__ = ["AsyncBackground", "AsyncCrew", "AsyncHome", "AsyncRuntime", "AsyncStop",
@@ -57,29 +58,44 @@ class AsyncHome:
 
     def __init__(self) -> None:
         self._loop: asyncio.AbstractEventLoop | None = None
+        self._origin: _process.Origin | None = None
+
+    @property
+    def is_inherited(self) -> bool:
+        """Whether the home is a loop of the process that forked this one."""
+        return self._origin is not None and self._origin.is_elsewhere
 
     def enter(self) -> None:
         """Make the running loop the home, at the first call.
 
         Raises:
+            ForkedError: the home is a loop of the parent.
             RuntimeError: the home is another loop.
         """
+        if self._origin is not None:
+            self._origin.check()
         loop = asyncio.get_running_loop()
         if self._loop is not loop:
             if self._loop is not None:
                 raise RuntimeError(_OTHER_LOOP)
             self._loop = loop
+            self._origin = _process.Origin(
+                "this AsyncAgentMemory", "Make one in each process, after the fork."
+            )
 
     def leave(self) -> None:
         """Let the next call choose: the connections are closed."""
-        self._loop = None
+        self._loop = self._origin = None
 
 
 class SyncHome:
-    """Nothing: threads may share blocking connections."""
+    """The process: its threads may share blocking connections."""
+
+    is_inherited = False
 
     def enter(self) -> None:
-        """Do nothing."""
+        """Start anew in a child."""
+        _process.check()
 
     def leave(self) -> None:
         """Do nothing."""
@@ -140,7 +156,7 @@ class SyncRuntime:
     @staticmethod
     def lock() -> threading.Lock:
         """Return a mutex."""
-        return threading.Lock()
+        return _process.lock()
 
     @staticmethod
     def sleep(seconds: float) -> None:
@@ -200,6 +216,12 @@ class AsyncBackground:
     def __init__(self) -> None:
         self._tasks: set[asyncio.Task[None]] = set()
         self._loop: asyncio.AbstractEventLoop | None = None
+        _process.renewing(self)
+
+    def _renew(self) -> None:
+        """Leave the calls to the parent, whose loop they wait for."""
+        _process.keep(*self._tasks)
+        self._tasks, self._loop = set(), None
 
     def attach(self) -> None:
         """Accept calls from threads, too, from now on: they run in the loop that runs here."""
@@ -239,9 +261,14 @@ class SyncBackground:
     """Short calls in the background; their errors are logged, not raised."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
+        self._lock = _process.lock()
         self._executor: ThreadPoolExecutor | None = None
         self._tasks: set[Future[None]] = set()
+        _process.renewing(self)
+
+    def _renew(self) -> None:
+        """Leave the calls to the parent, which has their thread."""
+        self._executor, self._tasks = None, set()
 
     def attach(self) -> None:
         """Do nothing: threads may always submit."""
@@ -361,6 +388,15 @@ class AsyncStop:
     def __init__(self) -> None:
         self._wish = threading.Event()
         self._wakers: list[Callable[[], object]] = []
+        self._taken: list[signal.Signals] = []
+        _process.renewing(self)
+
+    def _renew(self) -> None:
+        """Let a signal to a child end it: the parent's loop would take it for its own."""
+        for taken in self._taken:
+            is_sigint = taken == signal.SIGINT
+            signal.signal(taken, signal.default_int_handler if is_sigint else signal.SIG_DFL)
+        self._taken = []
 
     def set(self) -> None:
         """Request a stop."""
@@ -398,14 +434,14 @@ class AsyncStop:
             self.set()
             loop.remove_signal_handler(number)
 
-        taken = []
         for number in _SIGNALS:
             with contextlib.suppress(NotImplementedError, RuntimeError, ValueError):
                 loop.add_signal_handler(number, ask, number)
-                taken.append(number)
+                self._taken.append(number)
         try:
             yield
         finally:
+            taken, self._taken = self._taken, []
             for number in taken:
                 loop.remove_signal_handler(number)
 
@@ -417,6 +453,14 @@ class SyncStop:
         self._wish = threading.Event()
         # of a signal's handler: it may run while its own thread holds the lock of the event
         self._signaled = False
+        self._before: dict[int, Any] = {}
+        _process.renewing(self)
+
+    def _renew(self) -> None:
+        """Let a signal to a child do what it did before the parent's worker ran."""
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+        self._before = {}
 
     def set(self) -> None:
         """Request a stop."""
@@ -436,22 +480,22 @@ class SyncStop:
     @contextlib.contextmanager
     def on_signals(self) -> Iterator[None]:
         """Let SIGINT and SIGTERM ask, where signals can be handled; the same again ends at once."""
-        before: dict[int, Any] = {}
 
         def ask(number: int, frame: FrameType | None) -> None:  # noqa: ARG001
             self._signaled = True
             # Python's own answer to SIGINT, an exception, would wait for the threads of the jobs;
             # a shell has what it starts in the background ignore it
-            handler = before[number]
+            handler = self._before[number]
             is_own = handler is signal.default_int_handler or not callable(handler)
             signal.signal(number, signal.SIG_DFL if is_own else handler)
 
         if threading.current_thread() is threading.main_thread():
             for number in _SIGNALS:
-                before[number] = signal.getsignal(number)
+                self._before[number] = signal.getsignal(number)
                 signal.signal(number, ask)
         try:
             yield
         finally:
+            before, self._before = self._before, {}
             for taken, handler in before.items():
                 signal.signal(taken, handler)

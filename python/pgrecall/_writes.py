@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-import threading
 import time
 from uuid import UUID
+
+from pgrecall._process import lock
 
 __all__ = ["Writes"]
 
@@ -16,7 +17,7 @@ class Writes:
     """The monotonic times of the last writes by a client; threads may share it."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
+        self._lock = lock()
         self._by_user: dict[UUID, float] = {}
         self._all_at = -math.inf
 

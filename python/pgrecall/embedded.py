@@ -32,6 +32,7 @@ from typing import IO, Self, TypedDict
 import psycopg
 from psycopg import sql
 
+from pgrecall import _process
 from pgrecall._packages import pip_install_extra
 
 if sys.platform != "win32":
@@ -94,15 +95,26 @@ class EmbeddedServer:
         self._settings = dict(settings or {})
         self._lease: IO[bytes] | None = None
         self._release: weakref.finalize[[_Cluster, IO[bytes]], EmbeddedServer] | None = None
+        _process.renewing(self)
+
+    def _renew(self) -> None:
+        """Leave the server to the parent; a child takes a share of its own by `start`."""
+        if self._lease is not None and self._release is not None:
+            self._release.detach()
+            self._lease.close()
+        self._lease = self._release = None
 
     def start(self) -> str:
         """Start the server, or join the running one, and return the DSN of database `recall`.
+
+        A child of a process that uses the server joins it by a `start` of its own.
 
         Making a new cluster takes about a second, a start a few tenths.
 
         Raises:
             EmbeddedServerError: the extra `embedded` is missing, or the server does not start.
         """
+        _process.check()
         if self._lease is None:
             cluster = _Cluster(self.home)
             cluster.prepare_folder()
@@ -125,8 +137,11 @@ class EmbeddedServer:
     @property
     def dsn(self) -> str:
         """The DSN of database `recall`, as superuser; only after `start`."""
+        _process.check()
         if self._lease is None:
-            raise EmbeddedServerError("the embedded server has not been started by this handle")
+            raise EmbeddedServerError(
+                "the embedded server has not been started by this handle in this process"
+            )
         return _Cluster(self.home).dsn(DATABASE)
 
     @property
@@ -136,6 +151,7 @@ class EmbeddedServer:
 
     def stop(self) -> None:
         """Leave the server; it stops when no other process uses it. Repeatable."""
+        _process.check()
         if self._release is not None:
             self._release()
         self._lease = self._release = None
@@ -176,7 +192,10 @@ class _Cluster:
         """One process at a time starts or stops the server."""
         with (self.home / "start.lock").open("ab") as file:
             fcntl.flock(file, fcntl.LOCK_EX)
-            yield
+            try:
+                yield
+            finally:
+                fcntl.flock(file, fcntl.LOCK_UN)  # a child may have inherited the open file
 
     def initialize(self) -> None:
         version = self.data / "PG_VERSION"
@@ -357,6 +376,9 @@ class _Cluster:
 
 def _leave(cluster: _Cluster, lease: IO[bytes]) -> None:
     """Release the shared lock, and stop the server when no other process holds it."""
+    _process.check()
+    if lease.closed:
+        return  # the parent's
     if not cluster.home.exists():
         lease.close()
         return
@@ -368,6 +390,7 @@ def _leave(cluster: _Cluster, lease: IO[bytes]) -> None:
         else:
             cluster.stop()
         finally:
+            fcntl.flock(lease, fcntl.LOCK_UN)  # of a child's copy, too
             lease.close()
 
 

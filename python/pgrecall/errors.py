@@ -18,6 +18,7 @@ __all__ = [
     "ConnectionLostError",
     "ContextOverflowError",
     "CostLimitError",
+    "ForkedError",
     "InterruptedCallError",
     "InvalidEmbeddingError",
     "InvalidInputError",
@@ -36,7 +37,7 @@ class PgRecallError(psycopg.DatabaseError):
     The driver raises some of them itself, before anything is sent; they look the same.
 
     Attributes:
-        sqlstate: `RC001` to `RC010`.
+        sqlstate: `RC001` to `RC010`; None of a `ForkedError`.
     """
 
     def __init__(self, *args: Any, hint: str | None = None, **kwargs: Any) -> None:
@@ -95,6 +96,10 @@ class ContextOverflowError(PgRecallError, code="RC009"):
 
 class QuotaError(PgRecallError, code="RC010"):
     """A source that is not trusted has brought as much as it may in an hour."""
+
+
+class ForkedError(PgRecallError):
+    """A child uses what the process that forked it has begun; the error has no SQLSTATE."""
 
 
 class InterruptedCallError(psycopg.OperationalError):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import replace
@@ -20,6 +19,7 @@ from pgrecall._async.transport import AsyncTransport, Target
 from pgrecall._info import DatabaseInfo, checked_embedder, default_embedder
 from pgrecall._json import refuse_unstorable
 from pgrecall._limits import Limits
+from pgrecall._process import lock
 from pgrecall._runtime import AsyncBackground, AsyncHome, AsyncRuntime
 from pgrecall._sql import UNSET, Call, Made, Unset, User, Vector
 from pgrecall.errors import ConfigurationError, InvalidEmbeddingError
@@ -41,7 +41,7 @@ _MAX_CACHED_USERS = 10_000
 # Without p_as_of, the search of a user who has no memories would end before it plans anything.
 _PLANS = b"select count(*) from recall.search(gen_random_uuid(), 'a', p_as_of => now())"
 
-_MAKING = threading.Lock()  # threads share one call log
+_MAKING = lock()  # threads share one call log
 
 
 class AsyncCore:
@@ -125,12 +125,27 @@ class AsyncCore:
             await self.memory.query(_PLANS)
 
     async def aclose(self) -> None:
-        """Send what waits in the background, and close the pools that were opened here."""
-        self._home.enter()
-        await self.background.drain()
-        for transport in self._transports:
-            await transport.aclose()
+        """Send what waits in the background, and close the pools that were opened here.
+
+        In a child the parent's pools stay open, and the next call begins anew.
+        """
+        if not self._home.is_inherited:
+            self._home.enter()
+            await self.background.drain()
+            for transport in self._transports:
+                await transport.aclose()
         self._home.leave()
+
+    def __reduce__(self) -> Any:
+        """Refuse to be pickled, which is how `multiprocessing` passes arguments on.
+
+        Raises:
+            TypeError: always.
+        """
+        raise TypeError(
+            "a client of pgrecall cannot be pickled, nor its sessions and workers: make one in the "
+            "other process, by AgentMemory.connect or AgentMemory.from_environment"
+        )
 
     def forget_settings(self) -> None:
         """Ask for the settings of the database again."""

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal
 from uuid import UUID
 
 from pgrecall._ciphertext import has_sealed, refuse_ciphertext
+from pgrecall._process import lock
 from pgrecall._sql import Call
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["AsyncGuard"]
 
-_MAKING = threading.Lock()  # threads share one sealer, which keeps the keys
+_MAKING = lock()  # threads share one sealer, which keeps the keys
 
 
 class AsyncGuard:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -15,6 +15,7 @@ from psycopg.pq import TransactionStatus
 from psycopg.rows import tuple_row
 from psycopg_pool import AsyncConnectionPool, PoolTimeout, TooManyRequests
 
+from pgrecall import _process
 from pgrecall._async.citus import AsyncClusters
 from pgrecall._deadline import AsyncDeadline
 from pgrecall._limits import Limits
@@ -95,12 +96,25 @@ class AsyncTransport:
         self._target = target
         self._limits = limits
         self._home = home or AsyncHome()
+        self._begin()
+        _process.renewing(self)
+
+    def _begin(self) -> None:
+        self._origin = _process.Origin(*_process.OF_CALLER)
         self._lock = AsyncRuntime.lock()
         self._own_pool: AsyncConnectionPool[AsyncConnection[Any]] | None = None
         self._known: WeakKeyDictionary[AsyncConnection[Any], bool] = WeakKeyDictionary()
         self._frames: WeakKeyDictionary[AsyncConnection[Any], tuple[str, ...]] = WeakKeyDictionary()
         self._drained_at = 0.0
         self._clusters = AsyncClusters()
+
+    def _renew(self) -> None:
+        """Begin anew in a child: a pool of our own stays the parent's, as an open one of theirs."""
+        origin, target = self._origin, self._target
+        _process.keep(self._own_pool)
+        self._begin()
+        if not (isinstance(target, AsyncConnectionPool) and target.closed):
+            self._origin = origin
 
     @property
     def is_pooled(self) -> bool:
@@ -115,21 +129,28 @@ class AsyncTransport:
     async def transaction(self) -> AsyncIterator[AsyncTransport]:
         """Give a transport whose calls are one transaction, committed at the end."""
         self._home.enter()
-        if isinstance(self._target, AsyncConnection):
-            async with self._target.transaction():
-                yield self
-            return
-        deadline = AsyncDeadline(_TRANSACTION_SECONDS)
-        pool = await self._pool()
+        origin = _process.Origin("this transaction", "The parent continues and ends it.")
         try:
-            async with (
-                pool.connection() as connection,
-                deadline.over(connection),
-                connection.transaction(),
-            ):
-                if pool is self._own_pool:
-                    await connection.execute(_NO_TIMEOUTS)
-                yield AsyncTransport(connection, self._limits, self._home)
+            async with AsyncExitStack() as stack:
+                if isinstance(self._target, AsyncConnection):
+                    self._origin.check()
+                    await stack.enter_async_context(self._target.transaction())
+                    same = self
+                else:
+                    pool = await self._pool()
+                    connection = await stack.enter_async_context(pool.connection())
+                    deadline = AsyncDeadline(_TRANSACTION_SECONDS)
+                    await stack.enter_async_context(deadline.over(connection))
+                    await stack.enter_async_context(connection.transaction())
+                    if pool is self._own_pool:
+                        await connection.execute(_NO_TIMEOUTS)
+                    same = AsyncTransport(connection, self._limits, self._home)
+                try:
+                    yield same
+                finally:
+                    if origin.is_elsewhere:
+                        _process.keep(stack.pop_all())
+                origin.check()
         except psycopg.Error as error:
             raise_translated(error)
 
@@ -160,6 +181,7 @@ class AsyncTransport:
             began = time.monotonic()
             try:
                 if isinstance(self._target, AsyncConnection):
+                    self._origin.check()
                     return await self._joined(self._target, call, frame, deadline)
                 return await self._pooled(await self._pool(), call, frame, deadline)
             except psycopg.Error as error:
@@ -277,6 +299,8 @@ class AsyncTransport:
 
     async def _pool(self) -> AsyncConnectionPool[Any]:
         if isinstance(self._target, AsyncConnectionPool):
+            self._origin.check()
+            _process.refuse_pool(self._target)
             return self._target
         if self._own_pool is not None:
             return self._own_pool
@@ -292,7 +316,7 @@ class AsyncTransport:
                 pool = AsyncConnectionPool(
                     dsn, min_size=min(1, self._limits.min_connections), open=False, name="pgrecall",
                     max_size=self._limits.max_connections, timeout=self._limits.connect_timeout,
-                    kwargs={**self._limits.connection(dsn), "autocommit": True},
+                    configure=_own, kwargs={**self._limits.connection(dsn), "autocommit": True},
                 )  # fmt: skip
                 # Else the first call finds none, and the pool opens a second, which has no plans.
                 # One only: the server may have no more to give.
@@ -307,6 +331,10 @@ class AsyncTransport:
         if isinstance(self._target, AsyncConnection) or not callable(self._target):
             raise TypeError(f"a {type(self._target).__name__} is no DSN, pool or connection")
         return await AsyncRuntime.in_thread(self._target)
+
+
+async def _own(connection: AsyncConnection[Any]) -> None:
+    _process.owning(connection)
 
 
 def _columns(cursor: Any) -> list[str]:

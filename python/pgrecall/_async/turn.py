@@ -12,7 +12,7 @@ from uuid import UUID
 
 import psycopg
 
-from pgrecall import _tools
+from pgrecall import _process, _tools
 from pgrecall._async.contexts import AsyncContexts
 from pgrecall._async.conversation import AsyncConversation
 from pgrecall._async.endpoint import AsyncEndpoint
@@ -92,6 +92,7 @@ class AsyncTurn:
             self._names += self.memory_tools.names
         if twice := sorted({name for name in self._names if self._names.count(name) > 1}):
             raise InvalidInputError(f"two tools are named {twice[0]}", hint="Rename one.")
+        self._origin = _process.Origin("this turn", "The parent continues and stores it.")
         self._messages: list[Mapping[str, Any]] = []
         self._rounds: list[list[dict[str, Any]]] = []
         self._ends: list[int] = []  # the last turn of each round.
@@ -151,6 +152,7 @@ class AsyncTurn:
 
     async def _ask(self) -> AsyncGenerator[str, None]:
         """Send one request to the model, with all messages and results so far."""
+        self._origin.check()
         client: Any = self.endpoint.client()
         request = {**self.conversation.params, **self.parameters, "messages": self._fitted()}
         if self._tools and self._may_call():
@@ -349,6 +351,7 @@ class AsyncTurn:
 
     async def _append(self, *messages: dict[str, Any]) -> int:
         """Append a model's call, whole: its message, usage and answers; return the last turn."""
+        self._origin.check()
         asked = [] if self.stored else [_user_message(self.text)]
         turns = await self.transcript.append(
             [*asked, *messages], usage={"latency_ms": self._latency}
@@ -377,8 +380,15 @@ class AsyncReplyStream(AsyncIterator[str]):
     def __init__(self, turn: AsyncTurn) -> None:
         self._turn = turn
         self._pieces = turn.pieces()
+        self._origin = _process.Origin("this reply", "The parent continues to read it.")
+        _process.renewing(self)
+
+    def _renew(self) -> None:
+        """Leave the connection that is read to the parent."""
+        _process.keep(self._pieces)
 
     async def __anext__(self) -> str:
+        self._origin.check()
         return await self._pieces.__anext__()
 
     async def __aenter__(self) -> Self:
@@ -388,8 +398,9 @@ class AsyncReplyStream(AsyncIterator[str]):
         await self.aclose()
 
     async def aclose(self) -> None:
-        """Stop reading, and store the text so far."""
-        await self._pieces.aclose()
+        """Stop reading, and store the text so far; in a child do nothing."""
+        if not self._origin.is_elsewhere:
+            await self._pieces.aclose()
 
     @property
     def messages(self) -> list[dict[str, Any]]:

@@ -6,13 +6,15 @@ import os
 import random
 import socket
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import timedelta
 from functools import partial
 from typing import Any
 
 import psycopg
 
+from pgrecall import _process
 from pgrecall._async.core import AsyncCore
 from pgrecall._logs import logger
 from pgrecall._report import Outcome, WorkerReport
@@ -21,6 +23,7 @@ from pgrecall._sql import UNSET, Call
 from pgrecall.errors import (
     CallTimeoutError,
     ConfigurationError,
+    ForkedError,
     InvalidInputError,
     PgRecallError,
     is_lost,
@@ -51,7 +54,6 @@ class AsyncWorker:
     it runs the maintenance that is due.
 
     Attributes:
-        name: how it is called in the queue.
         concurrency: how many jobs it does at the same time.
         report: what it has done so far.
     """
@@ -86,13 +88,42 @@ class AsyncWorker:
         self._poll_seconds = poll_seconds
         self._stop = AsyncStop()
         self._maintained: float | None = None
+        self._name = name
+        self._origin: _process.Origin | None = None  # of the work in progress
         self.concurrency = concurrency
-        self.name = name or f"{socket.gethostname()}:{os.getpid()}"
         self.report = WorkerReport()
 
+    @property
+    def name(self) -> str:
+        """How it is called in the queue."""
+        return self._name or f"{socket.gethostname()}:{os.getpid()}"
+
     def stop(self) -> None:
-        """Stop after the jobs in progress; may be called from any thread."""
+        """Stop after the jobs in progress; may be called from any thread.
+
+        Raises:
+            ForkedError: it runs in the process that forked this one.
+        """
+        self._check_process()
         self._stop.set()
+
+    @contextmanager
+    def _running(self) -> Iterator[None]:
+        """Mark the worker as running in this process, which alone may continue its jobs."""
+        self._check_process()
+        before = self._origin
+        self._origin = _process.Origin(
+            "this running worker", "Make a worker in each process, after the fork."
+        )
+        try:
+            yield
+        finally:
+            if not self._origin.is_elsewhere:
+                self._origin = before
+
+    def _check_process(self) -> None:
+        if self._origin is not None:
+            self._origin.check()
 
     async def run_until_idle(
         self,
@@ -121,6 +152,12 @@ class AsyncWorker:
         if handle_signals:
             async with self._stop.on_signals():
                 return await self.run_until_idle(flush=flush, progress=progress)
+        with self._running():
+            return await self._run_until_idle(flush, progress)
+
+    async def _run_until_idle(
+        self, flush: bool, progress: Callable[[WorkerReport], object] | None
+    ) -> WorkerReport:
         async with AsyncCrew(self.concurrency) as crew:
             while not self._stop.is_set():
                 await self._maintain()
@@ -155,8 +192,12 @@ class AsyncWorker:
         if handle_signals:
             async with self._stop.on_signals():
                 return await self.run(handle_signals=False, progress=progress, on_start=on_start)
-        if on_start is not None:
-            on_start()
+        with self._running():
+            if on_start is not None:
+                on_start()
+            return await self._run(progress)
+
+    async def _run(self, progress: Callable[[WorkerReport], object] | None) -> WorkerReport:
         async with AsyncCrew(self.concurrency) as crew:
             failures = 0
             while not self._stop.is_set():
@@ -188,10 +229,11 @@ class AsyncWorker:
 
     async def run_once(self) -> bool:
         """Take one job and do it; return False when none was due."""
-        jobs = await self._claim(1)
-        for job in jobs:
-            self.report.add(await self._do(job))
-        return bool(jobs)
+        with self._running():
+            jobs = await self._claim(1)
+            for job in jobs:
+                self.report.add(await self._do(job))
+            return bool(jobs)
 
     async def count_waiting(self) -> WorkerReport:
         """Return the report with what waits now: deferred jobs, and those that need a model."""
@@ -257,6 +299,7 @@ class AsyncWorker:
 
         A model's answer is paid for: it is not thrown away because a lock took 5 seconds.
         """
+        self._check_process()
         for pause in _REPEATS:
             try:
                 return await send()
@@ -306,6 +349,7 @@ class AsyncWorker:
 
         A backlog is worked on in turns with jobs.
         """
+        self._check_process()
         now = time.monotonic()
         if self._maintained is not None and now < self._maintained + _MAINTENANCE_SECONDS:
             return
@@ -361,8 +405,8 @@ class AsyncWorker:
             ):
                 end = await self._work(job)
         except Exception as error:
-            if is_lost(error):
-                raise  # of the server, not of the job: its lease ends, or is found again
+            if is_lost(error) or isinstance(error, ForkedError):
+                raise  # not of the job: its lease ends, or is found again, or the parent goes on
             return await self._failed(job, error)
         match end["type"]:
             case "done":

@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from pgrecall._loop import EndpointHabits
+from pgrecall._process import OF_CLIENT, Origin
 from pgrecall.models._chat import ModelSettings
 
 if TYPE_CHECKING:
@@ -29,9 +30,14 @@ class Endpoint:
         self.llm = llm
         self.habits = EndpointHabits()
         self._client = None if isinstance(llm, ModelSettings | None) else llm
+        self._origin = Origin(*OF_CLIENT)
 
     def client(self) -> OpenAI:
-        """Return the client; made once, at the first use."""
+        """Return the client; made once, at the first use.
+
+        Raises:
+            ForkedError: this is a child, and the client's `http_client` is the caller's.
+        """
         if self._client is None:
             import openai
 
@@ -39,6 +45,10 @@ class Endpoint:
 
             arguments = self.llm.client_arguments() if isinstance(self.llm, ModelSettings) else {}
             self._client = openai.OpenAI(http_client=RecordingClient(), **arguments)
+        elif self._origin.is_elsewhere:
+            from pgrecall.calls._sync.recording import own_connections
+
+            self._client = own_connections(self._client, self._origin)
         return self._client
 
     def arguments(self, request: dict[str, Any]) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -16,6 +16,7 @@ from psycopg.pq import TransactionStatus
 from psycopg.rows import tuple_row
 from psycopg_pool import ConnectionPool, PoolTimeout, TooManyRequests
 
+from pgrecall import _process
 from pgrecall._deadline import SyncDeadline
 from pgrecall._limits import Limits
 from pgrecall._logs import logger
@@ -96,12 +97,25 @@ class Transport:
         self._target = target
         self._limits = limits
         self._home = home or SyncHome()
+        self._begin()
+        _process.renewing(self)
+
+    def _begin(self) -> None:
+        self._origin = _process.Origin(*_process.OF_CALLER)
         self._lock = SyncRuntime.lock()
         self._own_pool: ConnectionPool[Connection[Any]] | None = None
         self._known: WeakKeyDictionary[Connection[Any], bool] = WeakKeyDictionary()
         self._frames: WeakKeyDictionary[Connection[Any], tuple[str, ...]] = WeakKeyDictionary()
         self._drained_at = 0.0
         self._clusters = SyncClusters()
+
+    def _renew(self) -> None:
+        """Begin anew in a child: a pool of our own stays the parent's, as an open one of theirs."""
+        origin, target = self._origin, self._target
+        _process.keep(self._own_pool)
+        self._begin()
+        if not (isinstance(target, ConnectionPool) and target.closed):
+            self._origin = origin
 
     @property
     def is_pooled(self) -> bool:
@@ -116,21 +130,28 @@ class Transport:
     def transaction(self) -> Iterator[Transport]:
         """Give a transport whose calls are one transaction, committed at the end."""
         self._home.enter()
-        if isinstance(self._target, Connection):
-            with self._target.transaction():
-                yield self
-            return
-        deadline = SyncDeadline(_TRANSACTION_SECONDS)
-        pool = self._pool()
+        origin = _process.Origin("this transaction", "The parent continues and ends it.")
         try:
-            with (
-                pool.connection() as connection,
-                deadline.over(connection),
-                connection.transaction(),
-            ):
-                if pool is self._own_pool:
-                    connection.execute(_NO_TIMEOUTS)
-                yield Transport(connection, self._limits, self._home)
+            with ExitStack() as stack:
+                if isinstance(self._target, Connection):
+                    self._origin.check()
+                    stack.enter_context(self._target.transaction())
+                    same = self
+                else:
+                    pool = self._pool()
+                    connection = stack.enter_context(pool.connection())
+                    deadline = SyncDeadline(_TRANSACTION_SECONDS)
+                    stack.enter_context(deadline.over(connection))
+                    stack.enter_context(connection.transaction())
+                    if pool is self._own_pool:
+                        connection.execute(_NO_TIMEOUTS)
+                    same = Transport(connection, self._limits, self._home)
+                try:
+                    yield same
+                finally:
+                    if origin.is_elsewhere:
+                        _process.keep(stack.pop_all())
+                origin.check()
         except psycopg.Error as error:
             raise_translated(error)
 
@@ -161,6 +182,7 @@ class Transport:
             began = time.monotonic()
             try:
                 if isinstance(self._target, Connection):
+                    self._origin.check()
                     return self._joined(self._target, call, frame, deadline)
                 return self._pooled(self._pool(), call, frame, deadline)
             except psycopg.Error as error:
@@ -278,6 +300,8 @@ class Transport:
 
     def _pool(self) -> ConnectionPool[Any]:
         if isinstance(self._target, ConnectionPool):
+            self._origin.check()
+            _process.refuse_pool(self._target)
             return self._target
         if self._own_pool is not None:
             return self._own_pool
@@ -293,7 +317,7 @@ class Transport:
                 pool = ConnectionPool(
                     dsn, min_size=min(1, self._limits.min_connections), open=False, name="pgrecall",
                     max_size=self._limits.max_connections, timeout=self._limits.connect_timeout,
-                    kwargs={**self._limits.connection(dsn), "autocommit": True},
+                    configure=_own, kwargs={**self._limits.connection(dsn), "autocommit": True},
                 )  # fmt: skip
                 # Else the first call finds none, and the pool opens a second, which has no plans.
                 # One only: the server may have no more to give.
@@ -308,6 +332,10 @@ class Transport:
         if isinstance(self._target, Connection) or not callable(self._target):
             raise TypeError(f"a {type(self._target).__name__} is no DSN, pool or connection")
         return SyncRuntime.in_thread(self._target)
+
+
+def _own(connection: Connection[Any]) -> None:
+    _process.owning(connection)
 
 
 def _columns(cursor: Any) -> list[str]:

@@ -13,7 +13,7 @@ from uuid import UUID
 
 import psycopg
 
-from pgrecall import _tools
+from pgrecall import _process, _tools
 from pgrecall._json import dump
 from pgrecall._logs import logger
 from pgrecall._loop import (
@@ -93,6 +93,7 @@ class Turn:
             self._names += self.memory_tools.names
         if twice := sorted({name for name in self._names if self._names.count(name) > 1}):
             raise InvalidInputError(f"two tools are named {twice[0]}", hint="Rename one.")
+        self._origin = _process.Origin("this turn", "The parent continues and stores it.")
         self._messages: list[Mapping[str, Any]] = []
         self._rounds: list[list[dict[str, Any]]] = []
         self._ends: list[int] = []  # the last turn of each round.
@@ -152,6 +153,7 @@ class Turn:
 
     def _ask(self) -> Generator[str, None]:
         """Send one request to the model, with all messages and results so far."""
+        self._origin.check()
         client: Any = self.endpoint.client()
         request = {**self.conversation.params, **self.parameters, "messages": self._fitted()}
         if self._tools and self._may_call():
@@ -350,6 +352,7 @@ class Turn:
 
     def _append(self, *messages: dict[str, Any]) -> int:
         """Append a model's call, whole: its message, usage and answers; return the last turn."""
+        self._origin.check()
         asked = [] if self.stored else [_user_message(self.text)]
         turns = self.transcript.append([*asked, *messages], usage={"latency_ms": self._latency})
         self._first_turn = self._first_turn or turns[0].turn_index
@@ -376,8 +379,15 @@ class ReplyStream(Iterator[str]):
     def __init__(self, turn: Turn) -> None:
         self._turn = turn
         self._pieces = turn.pieces()
+        self._origin = _process.Origin("this reply", "The parent continues to read it.")
+        _process.renewing(self)
+
+    def _renew(self) -> None:
+        """Leave the connection that is read to the parent."""
+        _process.keep(self._pieces)
 
     def __next__(self) -> str:
+        self._origin.check()
         return self._pieces.__next__()
 
     def __enter__(self) -> Self:
@@ -387,8 +397,9 @@ class ReplyStream(Iterator[str]):
         self.close()
 
     def close(self) -> None:
-        """Stop reading, and store the text so far."""
-        self._pieces.close()
+        """Stop reading, and store the text so far; in a child do nothing."""
+        if not self._origin.is_elsewhere:
+            self._pieces.close()
 
     @property
     def messages(self) -> list[dict[str, Any]]:

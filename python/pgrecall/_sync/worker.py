@@ -7,13 +7,15 @@ import os
 import random
 import socket
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import timedelta
 from functools import partial
 from typing import Any
 
 import psycopg
 
+from pgrecall import _process
 from pgrecall._logs import logger
 from pgrecall._report import Outcome, WorkerReport
 from pgrecall._runtime import SyncCrew, SyncRuntime, SyncStop
@@ -22,6 +24,7 @@ from pgrecall._sync.core import Core
 from pgrecall.errors import (
     CallTimeoutError,
     ConfigurationError,
+    ForkedError,
     InvalidInputError,
     PgRecallError,
     is_lost,
@@ -52,7 +55,6 @@ class Worker:
     it runs the maintenance that is due.
 
     Attributes:
-        name: how it is called in the queue.
         concurrency: how many jobs it does at the same time.
         report: what it has done so far.
     """
@@ -87,13 +89,42 @@ class Worker:
         self._poll_seconds = poll_seconds
         self._stop = SyncStop()
         self._maintained: float | None = None
+        self._name = name
+        self._origin: _process.Origin | None = None  # of the work in progress
         self.concurrency = concurrency
-        self.name = name or f"{socket.gethostname()}:{os.getpid()}"
         self.report = WorkerReport()
 
+    @property
+    def name(self) -> str:
+        """How it is called in the queue."""
+        return self._name or f"{socket.gethostname()}:{os.getpid()}"
+
     def stop(self) -> None:
-        """Stop after the jobs in progress; may be called from any thread."""
+        """Stop after the jobs in progress; may be called from any thread.
+
+        Raises:
+            ForkedError: it runs in the process that forked this one.
+        """
+        self._check_process()
         self._stop.set()
+
+    @contextmanager
+    def _running(self) -> Iterator[None]:
+        """Mark the worker as running in this process, which alone may continue its jobs."""
+        self._check_process()
+        before = self._origin
+        self._origin = _process.Origin(
+            "this running worker", "Make a worker in each process, after the fork."
+        )
+        try:
+            yield
+        finally:
+            if not self._origin.is_elsewhere:
+                self._origin = before
+
+    def _check_process(self) -> None:
+        if self._origin is not None:
+            self._origin.check()
 
     def run_until_idle(
         self,
@@ -122,6 +153,12 @@ class Worker:
         if handle_signals:
             with self._stop.on_signals():
                 return self.run_until_idle(flush=flush, progress=progress)
+        with self._running():
+            return self._run_until_idle(flush, progress)
+
+    def _run_until_idle(
+        self, flush: bool, progress: Callable[[WorkerReport], object] | None
+    ) -> WorkerReport:
         with SyncCrew(self.concurrency) as crew:
             while not self._stop.is_set():
                 self._maintain()
@@ -156,8 +193,12 @@ class Worker:
         if handle_signals:
             with self._stop.on_signals():
                 return self.run(handle_signals=False, progress=progress, on_start=on_start)
-        if on_start is not None:
-            on_start()
+        with self._running():
+            if on_start is not None:
+                on_start()
+            return self._run(progress)
+
+    def _run(self, progress: Callable[[WorkerReport], object] | None) -> WorkerReport:
         with SyncCrew(self.concurrency) as crew:
             failures = 0
             while not self._stop.is_set():
@@ -189,10 +230,11 @@ class Worker:
 
     def run_once(self) -> bool:
         """Take one job and do it; return False when none was due."""
-        jobs = self._claim(1)
-        for job in jobs:
-            self.report.add(self._do(job))
-        return bool(jobs)
+        with self._running():
+            jobs = self._claim(1)
+            for job in jobs:
+                self.report.add(self._do(job))
+            return bool(jobs)
 
     def count_waiting(self) -> WorkerReport:
         """Return the report with what waits now: deferred jobs, and those that need a model."""
@@ -256,6 +298,7 @@ class Worker:
 
         A model's answer is paid for: it is not thrown away because a lock took 5 seconds.
         """
+        self._check_process()
         for pause in _REPEATS:
             try:
                 return send()
@@ -305,6 +348,7 @@ class Worker:
 
         A backlog is worked on in turns with jobs.
         """
+        self._check_process()
         now = time.monotonic()
         if self._maintained is not None and now < self._maintained + _MAINTENANCE_SECONDS:
             return
@@ -358,8 +402,8 @@ class Worker:
             ):
                 end = self._work(job)
         except Exception as error:
-            if is_lost(error):
-                raise  # of the server, not of the job: its lease ends, or is found again
+            if is_lost(error) or isinstance(error, ForkedError):
+                raise  # not of the job: its lease ends, or is found again, or the parent goes on
             return self._failed(job, error)
         match end["type"]:
             case "done":

@@ -7,7 +7,6 @@ import bisect
 import contextlib
 import json
 import re
-import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar, Token
 from dataclasses import dataclass, field
@@ -20,6 +19,7 @@ from uuid import UUID
 from pgrecall._json import dump, json_text
 from pgrecall._logs import logger
 from pgrecall._names import new_uuid
+from pgrecall._process import Origin, lock
 from pgrecall.calls._redaction import Redactor
 from pgrecall.calls._replay import loaded, parsed, replayed
 
@@ -143,7 +143,8 @@ class Capture:
         self._arrivals: list[tuple[int, datetime]] = []
         self._size = 0
         self._noted = 0
-        self._lock = threading.Lock()
+        self._lock = lock()
+        self.origin = Origin("this call of a model", "The parent continues to read its answer.")
         self._is_done = False
         recording.call_ids.append(self._call_id)
         with contextlib.suppress(Exception):  # what is read only while it is sent is not noted
@@ -164,7 +165,7 @@ class Capture:
     def done(self, error: BaseException | None = None) -> None:
         """Hand the call over, once; what fails here does not fail the call."""
         with self._lock:
-            if self._is_done:
+            if self._is_done or self.origin.is_elsewhere:
                 return
             self._is_done = True
         try:

@@ -6,11 +6,11 @@ other ids, and lists go by them: the clock of this machine must not decide.
 
 from __future__ import annotations
 
-import threading
 import time
 from uuid import UUID
 
 from pgrecall._names import new_uuid
+from pgrecall._process import lock, renewing
 
 __all__ = ["DatabaseClock", "elapsed"]
 
@@ -31,8 +31,13 @@ class DatabaseClock:
     """Makes ids by the database's time; within a process they ascend."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
+        self._lock = lock()
         self._offset: float | None = None  # milliseconds
+        self._last = UUID(int=0)
+        renewing(self)
+
+    def _renew(self) -> None:
+        """Forget the last id in a child: its successor is the parent's next one, too."""
         self._last = UUID(int=0)
 
     def set(self, milliseconds: int, asked: float, answered: float) -> None:

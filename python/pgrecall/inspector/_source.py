@@ -10,7 +10,7 @@ import psycopg
 from psycopg import AsyncConnection
 from psycopg_pool import AsyncConnectionPool
 
-from pgrecall import AsyncAgentMemory
+from pgrecall import AsyncAgentMemory, _process
 from pgrecall._async.core import AsyncCore
 from pgrecall._ciphertext import TOKEN, has_sealed
 from pgrecall._limits import Limits
@@ -89,6 +89,7 @@ class Source:
         limits: Limits = self._options.get("limits") or Limits()
 
         async def configure(connection: AsyncConnection[Any]) -> None:
+            _process.owning(connection)
             await connection.set_read_only(read_only)
 
         pool: AsyncConnectionPool[Any] = AsyncConnectionPool(

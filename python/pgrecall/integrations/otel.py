@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import inspect
 import json
-import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import aclosing, contextmanager
@@ -25,6 +24,7 @@ from opentelemetry.trace import SpanKind, Status, StatusCode
 from pgrecall import AgentMemory, AsyncAgentMemory, AsyncMemoryTools, MemoryTools
 from pgrecall._async.turn import AsyncTurn
 from pgrecall._json import dump
+from pgrecall._process import Origin, lock
 from pgrecall._sql import Call
 from pgrecall._sync.turn import Turn
 from pgrecall._tools import AskedCall
@@ -52,7 +52,7 @@ _REQUEST = {"temperature": "temperature", "top_p": "top_p", "max_tokens": "max_t
 
 # of the job that this context works on: its model belongs to no client
 _recorder: ContextVar[_Recorder | None] = ContextVar("pgrecall_recorder", default=None)
-_patching = threading.Lock()
+_patching = lock()
 _patched: set[type] = set()
 
 
@@ -452,6 +452,7 @@ class _Recorder:
         began = time.perf_counter()
         labels = {"gen_ai.operation.name": operation}
         span = self._tracer.start_span(name, kind=kind, attributes=attributes)
+        origin = Origin("this span", "The parent ends it.")
         try:
             if is_current:
                 with trace.use_span(span, record_exception=False, set_status_on_exception=False):
@@ -465,8 +466,9 @@ class _Recorder:
             span.set_status(Status(StatusCode.ERROR))
             raise
         finally:
-            span.end()
-            self._durations.record(time.perf_counter() - began, labels)
+            if not origin.is_elsewhere:
+                span.end()
+                self._durations.record(time.perf_counter() - began, labels)
 
 
 def _request(request: Mapping[str, Any]) -> dict[str, Any]:

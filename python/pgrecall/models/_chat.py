@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import threading
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -17,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from pgrecall._json import dump, json_text
 from pgrecall._logs import logger
+from pgrecall._process import OF_CLIENT, Origin, lock
 from pgrecall.models._answers import (
     answer_to,
     error_answer,
@@ -221,7 +221,8 @@ class ChatModel:
         self.learned: dict[str, int] = {}
         self.dialects: dict[str, _Dialect] = {}
         self._client = client
-        self._lock = threading.Lock()
+        self._origin = Origin(*OF_CLIENT)
+        self._lock = lock()
 
     def complete(self, request: Mapping[str, Any]) -> ChatCompletion:
         """Send a request of `recall.next_request`.
@@ -260,6 +261,10 @@ class ChatModel:
 
                 arguments = self.settings.client_arguments()
                 self._client = openai.OpenAI(http_client=RecordingClient(), **arguments)
+            elif self._origin.is_elsewhere:
+                from pgrecall.calls._sync.recording import own_connections
+
+                self._client = own_connections(self._client, self._origin)
             return self._client
 
 

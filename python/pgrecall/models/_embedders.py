@@ -11,7 +11,6 @@ import importlib.util
 import json
 import math
 import os
-import threading
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -20,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from pgrecall._packages import pip_install, pip_install_extra
+from pgrecall._process import OF_CLIENT, Origin, check, keep, lock, renewing
 
 if TYPE_CHECKING:
     import openai
@@ -146,7 +146,13 @@ class LocalEmbedder(_WithDimensions):
         self._max_tokens = max_tokens
         self._dimensions = _LOCAL_DIMENSIONS if path is None else None
         self._encoder: Callable[[list[str]], list[list[float]]] | None = None
-        self._lock = threading.Lock()
+        self._lock = lock()
+        renewing(self)
+
+    def _renew(self) -> None:
+        """Load the model again in a child, which lacks the threads of its session."""
+        keep(self._encoder)
+        self._encoder = None
 
     @property
     def model(self) -> str:
@@ -157,6 +163,7 @@ class LocalEmbedder(_WithDimensions):
         """Return one unit vector per text, in order; a text beyond `max_tokens` is cut."""
         if not texts:
             return []
+        check()
         with self._lock:
             if self._encoder is None:
                 self._encoder = self._load()
@@ -206,11 +213,12 @@ class OpenAIEmbedder(_WithDimensions):
         self._base_url = base_url
         self._api_key = api_key
         self._client = client
+        self._origin = Origin(*OF_CLIENT)
         natural = _OPENAI_DIMENSIONS.get(model)
         self._dimensions = dimensions or natural
         self._shorten = model.startswith("text-embedding-3-") and dimensions not in (None, natural)
         self.usage = EmbeddingUsage()
-        self._lock = threading.Lock()
+        self._lock = lock()
 
     @property
     def model(self) -> str:
@@ -261,6 +269,10 @@ class OpenAIEmbedder(_WithDimensions):
                 self._client = openai.OpenAI(
                     base_url=self._base_url, api_key=self._api_key, http_client=RecordingClient()
                 )
+            elif self._origin.is_elsewhere:
+                from pgrecall.calls._sync.recording import own_connections
+
+                self._client = own_connections(self._client, self._origin)
             client = self._client
         shortened: dict[str, Any] = (
             {"dimensions": self._dimensions} if self._shorten and self._dimensions else {}
@@ -297,7 +309,13 @@ class FastEmbedEmbedder(_WithDimensions):
         self._name = name
         self._threads = threads or min(4, _usable_cores())
         self._engine: Any = None
-        self._lock = threading.Lock()
+        self._lock = lock()
+        renewing(self)
+
+    def _renew(self) -> None:
+        """Load the model again in a child, which lacks the threads of its session."""
+        keep(self._engine)
+        self._engine = None
 
     @property
     def model(self) -> str:
@@ -306,6 +324,7 @@ class FastEmbedEmbedder(_WithDimensions):
 
     def embed(self, texts: Sequence[str]) -> list[list[float]]:
         """Return one vector per text, in order."""
+        check()
         with self._lock:
             if self._engine is None:
                 try:

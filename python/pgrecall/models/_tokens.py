@@ -17,13 +17,14 @@ import os
 import re
 import sys
 import tempfile
-import threading
 import warnings
 from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from pgrecall._process import lock
 
 if TYPE_CHECKING:
     import tiktoken
@@ -57,7 +58,7 @@ _RANKS_SHA256 = {
 }
 _OFFLINE = {"cl100k_base": "cl100k_base", "o200k_base": "o200k_base", "o200k_harmony": "o200k_base"}
 
-_load_lock = threading.Lock()
+_load_lock = lock()
 
 
 class TokenEstimateWarning(UserWarning):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -13,6 +12,7 @@ from uuid import UUID
 
 from pgrecall._logs import logger
 from pgrecall._names import new_uuid
+from pgrecall._process import lock, renewing
 from pgrecall._runtime import AsyncRuntime
 from pgrecall._sql import UNSET, Call
 from pgrecall.calls._capture import CapturedCall, Level, Recording, Rules, entry_of
@@ -59,9 +59,14 @@ class AsyncCallLog:
         self._background = background
         self._user_id = user_id
         self._known: dict[UUID, _Known] = {}
-        self._lock = threading.Lock()
+        self._lock = lock()
         self._waiting = 0
         self.lost = 0
+        renewing(self)
+
+    def _renew(self) -> None:
+        """Leave what waits to the parent."""
+        self._waiting = 0
 
     async def of_own(
         self, user_id: UUID, *, session_id: UUID | None = None, job_id: UUID | None = None

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -14,6 +13,7 @@ from uuid import UUID
 
 from pgrecall._logs import logger
 from pgrecall._names import new_uuid
+from pgrecall._process import lock, renewing
 from pgrecall._runtime import SyncRuntime
 from pgrecall._sql import UNSET, Call
 from pgrecall.calls._capture import CapturedCall, Level, Recording, Rules, entry_of
@@ -60,9 +60,14 @@ class CallLog:
         self._background = background
         self._user_id = user_id
         self._known: dict[UUID, _Known] = {}
-        self._lock = threading.Lock()
+        self._lock = lock()
         self._waiting = 0
         self.lost = 0
+        renewing(self)
+
+    def _renew(self) -> None:
+        """Leave what waits to the parent."""
+        self._waiting = 0
 
     def of_own(
         self, user_id: UUID, *, session_id: UUID | None = None, job_id: UUID | None = None
