@@ -100,6 +100,7 @@ select current_setting('recall.due_0007') as is_due \gset
 \ir ../functions/common/_check_metadata.sql
 \ir ../functions/common/_check_snapshot.sql
 \ir ../functions/common/_check_time_zone.sql
+\ir ../functions/common/_serves_all_users.sql
 \ir ../functions/common/_check_user.sql
 \ir ../functions/common/_clause_meanings.sql
 \ir ../functions/common/_clause_words.sql

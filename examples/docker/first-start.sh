@@ -17,5 +17,6 @@ create role app login password :'app';
 create role worker login password :'worker';
 grant recall_writer to app;
 grant recall_worker to worker;
+select recall.configure('{"require_identity": true}');
 select from recall.schedule_maintenance();
 SQL

@@ -55,6 +55,19 @@ function sent(value: unknown, type: string): unknown {
   return value;
 }
 
+/** Return the expression of a parameter. The user becomes that of the transaction, too. */
+function placeholder(name: string, key: string, number: number): string {
+  const place = `$${number}`;
+  if (key === 'user_id') {
+    return `nullif(set_config('recall.user_id', ${place}::uuid::text, true), '')::uuid`;
+  }
+  if (name === 'ensure_user' && key === 'external_id') {
+    const user = `recall.user_id(${place}::text)::text`;
+    return `${place}::text || left(set_config('recall.user_id', ${user}, true), 0)`;
+  }
+  return place;
+}
+
 export class Client {
   readonly #db: Queryable;
 
@@ -84,7 +97,9 @@ export class Client {
     const unknown = Object.keys(given).find((key) => !(key in types));
     if (unknown !== undefined) throw new TypeError(`recall.${name} has no parameter ${unknown}`);
     const names = Object.keys(types).filter((key) => given[key] !== undefined);
-    const places = names.map((key, place) => `p_${key} => $${place + 1}`).join(', ');
+    const places = names
+      .map((key, place) => `p_${key} => ${placeholder(name, key, place + 1)}`)
+      .join(', ');
     const call = `recall.${name}(${places})`;
     try {
       const result = await this.#db.query({

@@ -947,8 +947,8 @@ export class Recall extends Client {
 
   /**
    * Change settings of the installation: an object of column names of recall.settings. RC003: an
-   * unknown key, or a value out of range. RC007: a size that is fixed at installation, or another
-   * embedding_model while there are vectors.
+   * unknown key, or a value out of range. RC007: a size that is fixed at installation, another
+   * embedding_model while there are vectors, or require_identity without roles.
    */
   configure(
     given: { changes: Json },

@@ -1,7 +1,7 @@
 -- Change settings of the installation.
 -- CHECK constraints of the table validate the values.
--- Raises  RC003 unknown key or value out of range, RC007 a size fixed at installation, or another
---         embedding model while there are vectors.
+-- Raises  RC003 unknown key or value out of range, RC007 a size fixed at installation, another
+--         embedding model while there are vectors, or require_identity without roles.
 create or replace function recall.configure(
     p_changes jsonb
 )
@@ -33,10 +33,19 @@ begin
                              p_changes ->> 'embedding_model');
     end if;
     perform recall._write_settings(v_settings, p_changes);
+    if p_changes ? 'require_identity'
+       and (select s.require_identity from recall.settings as s)
+       and to_regrole(quote_ident(v_settings.role_prefix || '_writer')) is null then
+        raise exception using
+            errcode = 'RC007',
+            message = 'require_identity needs the roles, and this installation has none',
+            hint    = 'Each login here acts as the owner, who needs no identity. Install again by '
+                      'a role with CREATEROLE, and set recall.owner to hand the schema over.';
+    end if;
 end;
 $function$;
 
 comment on function recall.configure(jsonb) is
     'Change settings of the installation: an object of column names of recall.settings. RC003: an '
-    'unknown key, or a value out of range. RC007: a size that is fixed at installation, or '
-    'another embedding_model while there are vectors.';
+    'unknown key, or a value out of range. RC007: a size that is fixed at installation, another '
+    'embedding_model while there are vectors, or require_identity without roles.';

@@ -38,6 +38,12 @@ begin
             message = 'daily_cost_limit_microcents applies to all users together',
             hint    = 'For one user, set daily_user_cost_limit_microcents.';
     end if;
+    if p_changes ? 'require_identity' then
+        raise exception using
+            errcode = 'RC003',
+            message = 'require_identity applies to all users together',
+            hint    = 'recall.configure sets it.';
+    end if;
     v_values := jsonb_strip_nulls(p_changes || v_dimensions);
 
     begin

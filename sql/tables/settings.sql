@@ -56,6 +56,8 @@ create table pg_temp.settings (
     secret_classes                  text[]      not null
         default '{private_key,api_key,token,password,card}',
 
+    require_identity                boolean     not null default false,
+
     merge_above                     integer     not null default 5,
     merge_batch                     integer     not null default 20,
     pattern_episodes                integer     not null default 3,
@@ -449,6 +451,9 @@ comment on column recall.settings.secrets is
 comment on column recall.settings.secret_classes is
     'Classes of secrets: private_key, api_key, token, password, card; also iban, email, phone. '
     'The call log always masks the first five.';
+comment on column recall.settings.require_identity is
+    'Whether calls for a user need the user of their transaction (recall.user_id), else RC006. '
+    'Logins with the rights of the worker, the admin or the owner do not. For all users together.';
 comment on column recall.settings.merge_above is
     'Memories with the same tag and kind above which a model consolidates them (1 to 1000).';
 comment on column recall.settings.merge_batch is

@@ -47,7 +47,7 @@ OVER = {
     "next_request llm end": 24,
     "next_request compact end": 2,
     "close_session": 2,
-    "pop_turns": 5,
+    "pop_turns": 6,
     "resolve_dispute accepted": 10,
     "revoke_source": 13,
     "search_sessions hybrid": 6,

@@ -13,8 +13,9 @@ from typing import Any
 
 import psycopg
 import pytest
+from psycopg.conninfo import make_conninfo
 
-from support import call, rows
+from support import call, login_role, rows
 from support.scripted_model import Script, fact
 from support.scripted_openai import Request, ScriptedOpenAI
 from support.servers import url
@@ -26,6 +27,7 @@ pytestmark = [
 
 NODE = Path(__file__).resolve().parents[2] / "examples" / "node"
 FOUND = "User switched to SQLite."
+NO_WORKER = "append|search|bigint|vectors|SQLSTATE|join"
 
 
 @pytest.fixture(scope="module")
@@ -58,6 +60,26 @@ def test_suite_of_the_typed_client_passes(model_dsn: str, openai: ScriptedOpenAI
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
     assert "# pass 8\n" in done.stdout
+
+
+@pytest.mark.usefixtures("built")
+def test_typed_client_names_the_user_of_each_call(
+    model_dsn: str, openai: ScriptedOpenAI, db: psycopg.Connection
+) -> None:
+    """The login of an application, where require_identity is on."""
+    call(db, "configure", p_changes={"require_identity": True})
+    try:
+        with login_role(db, member_of=["recall_writer"]) as login:
+            done = subprocess.run(
+                ["node", "--test", "--test-name-pattern", NO_WORKER,
+                 "build/recall.test.js"],
+                cwd=NODE, check=False, capture_output=True, text=True, timeout=120,
+                env=environment(make_conninfo(model_dsn, **login), openai),
+            )  # fmt: skip
+    finally:
+        call(db, "configure", p_changes={"require_identity": False})
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "# pass 6\n" in done.stdout
 
 
 @pytest.mark.usefixtures("built")

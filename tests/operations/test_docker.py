@@ -19,7 +19,7 @@ import psycopg
 import pytest
 import yaml
 
-from support import append, call, open_session, said
+from support import append, call, open_session, refused, said
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCKER = ROOT / "examples" / "docker"
@@ -154,6 +154,9 @@ def test_server_and_worker_of_the_compose_file_remember(machine: Machine, tmp_pa
     app = dsn.replace("worker@", "app@")
     user_id = uuid.uuid4()
     with psycopg.connect(app, password=PASSWORDS["PGRECALL_APP_PASSWORD"], autocommit=True) as conn:
+        with refused("RC006", "this transaction has no user"):
+            open_session(conn, user_id)
+        conn.execute("select set_config('recall.user_id', %s, false)", [str(user_id)])
         session = open_session(conn, user_id, p_metadata={"extraction": "verbatim"})
         append(conn, user_id, session, said("My sister Berta lives in Turku with two cats."))
     done = subprocess.run(
@@ -164,6 +167,7 @@ def test_server_and_worker_of_the_compose_file_remember(machine: Machine, tmp_pa
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
     with psycopg.connect(app, password=PASSWORDS["PGRECALL_APP_PASSWORD"], autocommit=True) as conn:
+        conn.execute("select set_config('recall.user_id', %s, false)", [str(user_id)])
         found = call(conn, "search", p_user_id=user_id, p_query="Berta")
         assert "Turku" in found[0]["content"]
         status = dict(conn.execute("select name, status from recall.health()").fetchall())

@@ -9,7 +9,9 @@ from collections.abc import Iterator
 import psycopg
 import pytest
 from psycopg import sql
+from psycopg.conninfo import make_conninfo
 
+from pgrecall import AgentMemory
 from support import call, refused, rows, said, value
 from support.proxies import Fleet
 
@@ -138,6 +140,31 @@ def test_id_of_a_name_names_nobody_through_a_proxy(fleet: Fleet) -> None:
                 conn.execute("select set_config('recall.user_id', %s, true)", [str(ada)])
                 found = call(conn, "ensure_user", p_external_id=str(ada))
                 assert found[0]["ensure_user"] == ada
+
+
+def test_required_identity_reaches_the_shard(fleet: Fleet, prefix: str, login: str) -> None:
+    grant(fleet, f"{prefix}_writer", login)
+    users = [fleet.user_on("a"), fleet.user_on("b")]
+    with fleet.proxy() as admin:
+        call(admin, "configure", p_changes={"require_identity": True})
+        try:
+            with fleet.proxy(user=login) as conn:
+                for user in users:
+                    with refused("RC006", "this transaction has no user"):
+                        call(conn, "remember", p_user_id=user, p_content="likes tea")
+                with refused("RC006", "this transaction has no user"):
+                    call(conn, "ensure_user", p_external_id="carla")
+            with AgentMemory.connect(
+                make_conninfo(fleet.dsn, user=login), embedder=False
+            ) as memory:
+                for name in [*users, "carla", "david"]:
+                    user = memory.users.ensure(name)
+                    memory.session(user=name, model="m").append(user="hello")
+                    memory.remember(name, "likes tea")
+                    assert [one.content for one in memory.search(user, "tea")] == ["likes tea"]
+            call(admin, "get_profile", p_user_id=users[0])
+        finally:
+            call(admin, "configure", p_changes={"require_identity": False})
 
 
 def test_identity_limits_calls_on_the_shard(fleet: Fleet) -> None:
