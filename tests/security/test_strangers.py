@@ -423,6 +423,8 @@ def test_a_document_of_anothers_ids(
         .replace(str(other["user"]), str(newcomer))
         .replace(BRAVO, "charlie")
     )
+    for owner in document["tables"]["users"]:
+        owner["external_id"] = None  # a name gives one id
     with db.transaction(force_rollback=True):
         with refused("RC003", "the system prompt of session"), db.transaction():
             call(db, "import_user", p_user_id=newcomer, p_document=document)
@@ -456,8 +458,8 @@ create trigger spoil before update on recall.memory_store
 
 SPOILS = {
     "raised": (SPOIL.format("raise exception using message = new.content, hint = new.content;"),
-               "error P0001 at spoil() line 1"),
-    "a value": (SPOIL.format("perform new.content::uuid;"), "error 22P02 at spoil() line 1"),
+               "error P0001 at public.spoil() line 1"),
+    "a value": (SPOIL.format("perform new.content::uuid;"), "error 22P02 at public.spoil() line 1"),
     "a constraint": (
         "alter table recall.memory_store add constraint spoil check (ended_at is null) not valid",
         'new row for relation "memory_store_p'),

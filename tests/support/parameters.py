@@ -105,6 +105,8 @@ def adorned(db: Connection, world: World) -> World:
     newcomer = uuid.uuid4()
     (row,) = rows(db, "select recall.export_user(%s) as document", [world["user"]])
     document = row["document"] | {"user_id": str(newcomer)}
+    for user in document["tables"]["users"]:
+        user["external_id"] = None  # a name gives one id
     return world | {"newcomer": newcomer, "document": Jsonb(document)}
 
 
