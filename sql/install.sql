@@ -50,6 +50,10 @@ select current_setting('recall.due_0007') as is_due \gset
 \if :is_due
 \ir ../migrations/0007_let_users_not_wait.sql
 \endif
+select current_setting('recall.due_0008') as is_due \gset
+\if :is_due
+\ir ../migrations/0008_bound_lifetimes.sql
+\endif
 
 -- Types and tables
 \ir types.sql
@@ -98,6 +102,7 @@ select current_setting('recall.due_0007') as is_due \gset
 \ir ../functions/common/_check_keys.sql
 \ir ../functions/common/_check_limit.sql
 \ir ../functions/common/_check_metadata.sql
+\ir ../functions/common/_check_model_name.sql
 \ir ../functions/common/_check_snapshot.sql
 \ir ../functions/common/_check_time_zone.sql
 \ir ../functions/common/_serves_all_users.sql

@@ -1119,7 +1119,8 @@ export class Recall extends Client {
 
   /**
    * Create the missing monthly partitions (UTC) of history and spans, from the current month to
-   * history_months_ahead. Returns how many were created, and whether more are due.
+   * history_months_ahead. Returns how many were created, and whether more are due: a call ends
+   * after two seconds.
    */
   ensure_partitions(
     given: { limit?: number | null; as_of?: Date | string | null } = {},

@@ -17,7 +17,7 @@ begin
     if p_usage is null or p_usage = 'null' then
         return null;
     end if;
-    if p_usage @? '$ ? (@.type() != "object" '
+    if p_usage @? 'strict $ ? (@.type() != "object" '
                   '|| exists(@.* ? (@.type() != "number" || @ < 0 || @ > 999999999)))'
        or p_usage - '{prompt_tokens,completion_tokens,total_tokens,cached_tokens}'::text[] <> '{}'
        or strpos(p_usage::text, '.') > 0 then

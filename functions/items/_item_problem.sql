@@ -41,6 +41,10 @@ begin
                       and jsonb_typeof(v.item -> 'embedding') in ('array', 'string'))
                      is not true) then
         return '.vectors has an element without path and embedding';
+    elsif exists (
+              select from jsonb_array_elements(nullif(p_item -> 'vectors', 'null')) as v (item)
+               where octet_length(v.item ->> 'path') > 300) then
+        return '.vectors has a path of more than 300 bytes';
     end if;
     v_bytes := octet_length((p_item -> 'value')::text);
     if v_bytes > 1048576 then

@@ -28,6 +28,7 @@ begin
     perform recall._check_user(p_user_id);
     perform recall._check_json(p_items, 'p_items', 68);
     perform recall._check_items(p_items);
+    perform recall._check_model_name(nullif(p_embedding_model, ''), 'p_embedding_model');
     v_settings := recall._settings(p_user_id);
     p_items    := recall._guard_secrets(p_items, v_settings, 'p_items');
     p_embedding_model := recall._guard_text(p_embedding_model, v_settings, 'p_embedding_model');

@@ -20,7 +20,7 @@ declare
     v_ahead constant interval := p_settings.session_memory_grace / 2;
     v_check timestamptz       := p_memory.expires_at;
 begin
-    if p_memory.follows_session and v_check - v_ahead > p_after then
+    if p_memory.follows_session and isfinite(v_check) and v_check - v_ahead > p_after then
         v_check := v_check - v_ahead;
     end if;
     v_check := least(v_check, recall._demotion_at(p_memory, p_settings));

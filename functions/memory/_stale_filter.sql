@@ -14,7 +14,9 @@ as $function$
 begin
     p_filter.stale            := p_stale;
     p_filter.stale_importance := p_settings.decay_importance;
-    p_filter.stale_before     := coalesce(p_as_of, now()) - p_settings.decay_idle;
+    -- No memory is outside of these years, where a difference would overflow.
+    p_filter.stale_before     := greatest(least(coalesce(p_as_of, now()), '9999-12-31T00:00:00Z'),
+                                          '0001-01-01T00:00:00Z') - p_settings.decay_idle;
     return p_filter;
 end;
 $function$;

@@ -28,6 +28,7 @@ begin
             message = 'p_embedding is null',
             hint    = 'Pass the vector of the memory''s content.';
     end if;
+    perform recall._check_model_name(nullif(p_model, ''), 'p_model');
     v_settings := recall._settings(p_user_id);
     v_model    := coalesce(nullif(p_model, ''), v_settings.embedding_model);
     if nullif(p_model, '') is null then

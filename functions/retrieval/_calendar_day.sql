@@ -9,7 +9,7 @@ language sql
 immutable
 parallel safe
 return case
-           when p_month between 1 and 12
+           when p_year between 1 and 9999 and p_month between 1 and 12
                 and p_day between 1 and date_part('day', make_date(p_year, p_month, 1)
                                                          + interval '1 month - 1 day')
                then make_date(p_year, p_month, p_day)

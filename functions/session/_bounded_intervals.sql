@@ -1,5 +1,6 @@
 -- Return the bound of the intervals among overrides that release 0.1.0 took and that overflow.
--- The columns of the constraint settings_intervals_check are those with a bound.
+-- The columns of the constraint settings_intervals_check may be infinite. Lifetimes of rows may not:
+-- a driver cannot read an infinite time.
 create or replace function recall._bounded_intervals(
     p_overrides jsonb
 )
@@ -20,10 +21,15 @@ begin
                 select case when pg_input_is_valid(p_overrides ->> a.attname::text, 'interval')
                             then (p_overrides ->> a.attname::text)::interval end
                ) as o (override)
+         cross join lateral (
+                select a.attname = any (
+                           '{session_memory_grace,episode_lifetime,verbatim_lifetime,working_ttl,'
+                           'decay_lifetime}'::text[]) as is_lifetime
+               ) as l
          where c.conrelid = 'recall.settings'::regclass
-           and c.conname  = 'settings_intervals_check'
+           and (c.conname = 'settings_intervals_check' or l.is_lifetime)
            and o.override > interval '1000 years'
-           and o.override < interval 'infinity');
+           and (o.override < interval 'infinity' or l.is_lifetime));
 end;
 $function$;
 

@@ -51,6 +51,7 @@ begin
        and a.attname <> all (v_fixed);
 
     perform recall._check_keys(p_changes, v_known, p_what);
+    perform recall._check_model_name(p_changes ->> 'embedding_model', 'embedding_model');
     perform recall._check_language(p_changes -> 'language');
     perform recall._check_time_zone(p_changes ->> 'time_zone', 'time_zone');
 end;

@@ -16,15 +16,17 @@ set search_path to pg_catalog, recall, pg_temp
 as $function$
 begin
     if p_kind is null or p_kind collate "C" !~ '^[a-z][a-z0-9_]{0,62}$' or p_description is null
-       or p_description = '' or p_lifetime <= interval '0' or p_is_behavioral is null
-       or p_review_after <= interval '0' then
+       or p_description = '' or p_is_behavioral is null
+       or least(p_lifetime, p_review_after) <= interval '0'
+       or greatest(p_lifetime, p_review_after) > interval '1000 years' then
         raise exception using
             errcode = 'RC003',
             message = format('kind %L, description %L, lifetime %s, review after %s',
                              left(p_kind, 80), left(p_description, 80), p_lifetime,
                              p_review_after),
             hint    = 'A name in lower case (letters, digits, underscores), a description, a '
-                      'positive lifetime or NULL, a positive time to the review or NULL.';
+                      'positive lifetime or NULL, a positive time to the review or NULL, each at '
+                      'most 1000 years.';
     end if;
 
     insert into recall.memory_kinds (kind, description, lifetime, is_behavioral, review_after)

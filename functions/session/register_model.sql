@@ -18,15 +18,17 @@ as $function$
 begin
     if p_model_id is null or p_model_id = '' or p_context_window_size is null
        or p_context_window_size <= 0
+       or octet_length(p_model_id) > 200
        or least(p_input_price, p_cached_input_price, p_output_price) < 0
+       or greatest(p_input_price, p_cached_input_price, p_output_price) > 1000000000000
        or p_input_price is null or p_output_price is null then
         raise exception using
             errcode = 'RC003',
             message = format('model %L with window %s and prices %s, %s, %s',
                              left(p_model_id, 80), p_context_window_size, p_input_price,
                              p_cached_input_price, p_output_price),
-            hint    = 'A name, a window above zero (tokens), prices of zero or more '
-                      '(micro-cents per million tokens).';
+            hint    = 'A name of at most 200 bytes, a window above zero (tokens), prices of 0 to '
+                      '1000000000000 (micro-cents per million tokens).';
     end if;
 
     insert into recall.models as m (model_id, context_window_size, tokenizer, input_price,

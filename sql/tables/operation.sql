@@ -36,7 +36,8 @@ create table if not exists recall.maintenance_tasks (
     last_user   uuid,
     position    jsonb,
     constraint maintenance_tasks_pkey primary key (task),
-    constraint maintenance_tasks_period_check check (period > interval '0'),
+    constraint maintenance_tasks_period_check
+        check (period > interval '0' and period <= interval '1000 years'),
     constraint maintenance_tasks_batch_size_check check (batch_size > 0),
     constraint maintenance_tasks_budget_check
         check (budget > interval '0' and budget <= interval '1 day'),

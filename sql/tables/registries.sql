@@ -9,7 +9,9 @@ create table if not exists recall.models (
     constraint models_pkey primary key (model_id),
     constraint models_context_window_size_check check (context_window_size > 0),
     constraint models_prices_check
-        check (input_price >= 0 and cached_input_price >= 0 and output_price >= 0)
+        check (input_price between 0 and 1000000000000
+               and cached_input_price between 0 and 1000000000000
+               and output_price between 0 and 1000000000000)
 );
 
 comment on table recall.models is
@@ -31,8 +33,10 @@ create table if not exists recall.memory_kinds (
     review_after  interval,
     constraint memory_kinds_pkey primary key (kind),
     constraint memory_kinds_kind_check check (kind ~ '^[a-z][a-z0-9_]{0,62}$'),
-    constraint memory_kinds_lifetime_check check (lifetime > interval '0'),
-    constraint memory_kinds_review_after_check check (review_after > interval '0')
+    constraint memory_kinds_lifetime_check
+        check (lifetime > interval '0' and lifetime <= interval '1000 years'),
+    constraint memory_kinds_review_after_check
+        check (review_after > interval '0' and review_after <= interval '1000 years')
 );
 
 comment on table recall.memory_kinds is

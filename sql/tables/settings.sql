@@ -164,9 +164,12 @@ create table pg_temp.settings (
     constraint settings_verbatim_min_words_check check (verbatim_min_words between 1 and 100),
     constraint settings_review_first_sessions_check
         check (review_first_sessions between 0 and 1000000),
-    constraint settings_session_memory_grace_check check (session_memory_grace >= interval '0'),
-    constraint settings_episode_lifetime_check check (episode_lifetime > interval '0'),
-    constraint settings_verbatim_lifetime_check check (verbatim_lifetime > interval '0'),
+    constraint settings_session_memory_grace_check
+        check (session_memory_grace between interval '0' and interval '1000 years'),
+    constraint settings_episode_lifetime_check
+        check (episode_lifetime between interval '1 microsecond' and interval '1000 years'),
+    constraint settings_verbatim_lifetime_check
+        check (verbatim_lifetime between interval '1 microsecond' and interval '1000 years'),
     constraint settings_memory_max_characters_check
         check (memory_max_characters between 100 and 100000),
     constraint settings_near_duplicate_distance_check
@@ -185,7 +188,8 @@ create table pg_temp.settings (
     constraint settings_pattern_similarity_check check (pattern_similarity between 0 and 1),
     constraint settings_pattern_deviations_check check (pattern_deviations between 2 and 100),
     constraint settings_pattern_jobs_per_day_check check (pattern_jobs_per_day between 1 and 1000),
-    constraint settings_working_ttl_check check (working_ttl > interval '0'),
+    constraint settings_working_ttl_check
+        check (working_ttl between interval '1 microsecond' and interval '1000 years'),
     constraint settings_items_check check (items_per_user >= 0 and item_bytes_per_user >= 0),
     constraint settings_scoring_check check (scoring in ('hybrid', 'classic')),
     constraint settings_classic_weights_check check (
@@ -240,7 +244,8 @@ create table pg_temp.settings (
         demotion_age >= interval '0' and demotion_accesses_per_hour between 0 and 1000),
     constraint settings_decay_importance_check check (decay_importance between 0 and 0.5),
     constraint settings_decay_times_check check (
-        decay_idle >= interval '1 hour' and decay_lifetime >= interval '0'),
+        decay_idle >= interval '1 hour'
+        and decay_lifetime between interval '0' and interval '1000 years'),
     constraint settings_history_retention_check
         check (history_retention between interval '1 day' and interval '1000 years'),
     constraint settings_ledger_check check (ledger in ('off', 'calls', 'streams')),
@@ -252,11 +257,9 @@ create table pg_temp.settings (
     -- The sum of a time and a longer interval overflows, unless the interval is infinite.
     constraint settings_intervals_check check (
         greatest(nullif(receipt_ttl, 'infinity'), nullif(future_skew, 'infinity'),
-                 nullif(extract_after_idle, 'infinity'), nullif(session_memory_grace, 'infinity'),
-                 nullif(episode_lifetime, 'infinity'), nullif(verbatim_lifetime, 'infinity'),
-                 nullif(working_ttl, 'infinity'), nullif(run_details_retention, 'infinity'),
-                 nullif(demotion_age, 'infinity'), nullif(decay_idle, 'infinity'),
-                 nullif(decay_lifetime, 'infinity'), nullif(phase_retention, 'infinity'),
+                 nullif(extract_after_idle, 'infinity'),
+                 nullif(run_details_retention, 'infinity'), nullif(demotion_age, 'infinity'),
+                 nullif(decay_idle, 'infinity'), nullif(phase_retention, 'infinity'),
                  nullif(ledger_retention, 'infinity'), nullif(ended_vector_retention, 'infinity'),
                  nullif(message_search_retention, 'infinity')) <= interval '1000 years')
 );

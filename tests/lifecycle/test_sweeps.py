@@ -420,10 +420,17 @@ def bounded(conn: Connection) -> list[str]:
                      "history_retention"})  # fmt: skip
 
 
+LIFETIMES = ("session_memory_grace", "episode_lifetime", "verbatim_lifetime", "working_ttl",
+             "decay_lifetime")  # fmt: skip
+"""They end up in rows, whose times drivers read."""
+
+
 @pytest.mark.parametrize("longest", ["1000 years", "infinity"])
 def test_the_longest_intervals_break_no_call(db: Connection, user: uuid.UUID, longest: str) -> None:
     """Of all users, and as overrides of one."""
-    changes = dict.fromkeys(bounded(db), longest)
+    changes = dict.fromkeys(
+        (name for name in bounded(db) if longest != "infinity" or name not in LIFETIMES), longest
+    )
     for function, arguments in (("configure", {}), ("configure_user", {"p_user_id": user})):
         with db.transaction(force_rollback=True):
             call(db, function, **arguments, p_changes=changes)
@@ -448,6 +455,9 @@ def test_longer_intervals_are_refused(db: Connection, user: uuid.UUID, length: s
             call(db, "configure", p_changes={name: length})
         with refused("RC003", f'{name} is "{length}"'):
             call(db, "configure_user", p_user_id=user, p_changes={name: length})
+    for name in LIFETIMES:
+        with refused("RC003", f'{name} is "infinity"'):
+            call(db, "configure", p_changes={name: "infinity"})
 
 
 def outlives(conn: Connection, user: uuid.UUID) -> None:

@@ -157,18 +157,38 @@ def test_upgrade_bounds_intervals_that_overflow(
     with psycopg.connect(dsn, autocommit=True) as conn:
         call(conn, "configure", p_changes=long)
         call(conn, "configure_user", p_user_id=user, p_changes=long)
+        (made,) = call(conn, "remember", p_user_id=user, p_content="Likes tea")
+        conn.execute("update recall.memory_store set expires_at = 'infinity' where user_id = %s",
+                     [user])  # fmt: skip
+        call(conn, "register_kind", p_kind="lasting", p_description="x", p_lifetime="infinity",
+             p_review_after="9999 years")  # fmt: skip
+        call(conn, "register_kind", p_kind="short", p_description="x", p_lifetime="1 day")
+        call(conn, "register_model", p_model_id="dear", p_context_window_size=1,
+             p_input_price=2**63 - 1)  # fmt: skip
+        call(conn, "configure_maintenance", p_task="purge_expired",
+             p_changes={"period": "infinity"})  # fmt: skip
     present.by_driver(dsn)
     with psycopg.connect(dsn, autocommit=True) as conn:
         conn.execute("set intervalstyle = 'postgres'")
         found = rows(conn, "select receipt_ttl::text, decay_idle::text, decay_lifetime::text"
                            " from recall.settings")  # fmt: skip
         assert found == [{"receipt_ttl": "1000 years", "decay_idle": "1000 years",
-                          "decay_lifetime": "infinity"}]  # fmt: skip
+                          "decay_lifetime": "1000 years"}]  # fmt: skip
+        assert rows(conn, "select lifetime::text, review_after::text from recall.memory_kinds"
+                          " where kind in ('lasting', 'short') order by kind") == [
+            {"lifetime": None, "review_after": None}, {"lifetime": "1 day", "review_after": None}
+        ]  # fmt: skip
+        assert value(conn, "select input_price from recall.models"
+                           " where model_id = 'dear'") == 10**12  # fmt: skip
+        assert value(conn, "select period::text from recall.maintenance_tasks"
+                           " where task = 'purge_expired'") == "1000 years"  # fmt: skip
         sweep(conn, "run_backfills")
         overrides = "select overrides from recall.users where user_id = %s"
         assert value(conn, overrides, [user]) == {
             "receipt_ttl": "1000 years", "decay_idle": "1000 years",
-            "decay_lifetime": "infinity", "session_ttl": "1 year"}  # fmt: skip
+            "decay_lifetime": "1000 years", "session_ttl": "1 year"}  # fmt: skip
+        (memory,) = call(conn, "get_memory", p_user_id=user, p_memory_id=made["memory_id"])
+        assert memory["expires_at"].year > 3000
         assert value(conn, "select rows_done from recall.backfills"
                            " where backfill = 'overrides'") == 1  # fmt: skip
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import random
+import string
 import uuid
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -201,14 +203,53 @@ HOSTILE = [
     "\u202e\U0010ffff\ufffe\u0301",
 ]
 
+NOISE = "".join(random.Random(7).choices(string.ascii_letters + string.digits, k=10_000))
+"""It hardly compresses: an entry of an index holds 2,704 bytes."""
+
 ODD: dict[str, list[Any]] = {
-    "text": [None, "", " ", "x" * 100_000],
-    "text[]": [None, [], [None], ["", ""], ["x" * 9000]],
+    "text": [None, "", " ", "x" * 100_000, NOISE, NOISE[:4000], NOISE[:2600], NOISE[:900]],
+    "text[]": [
+        None,
+        [],
+        [None],
+        ["", ""],
+        ["x" * 9000],
+        [NOISE],
+        [NOISE[:4000]],
+        [NOISE[:2600]],
+        [NOISE[:900]] * 3,
+    ],
     "integer": [None, -(2**31), 2**31 - 1, 0, -1],
     "bigint": [None, -(2**63), 2**63 - 1, 0, -1],
     "real": [None, "NaN", "Infinity", "-Infinity", "-1", "1e30", "1e-40"],
-    "interval": [None, "-1 day", "178000000 years", "0", "infinity", "-infinity"],
-    "timestamp with time zone": [None, "infinity", "-infinity", "4713-01-01 BC", "294276-12-31"],
+    "interval": [
+        None,
+        "-1 day",
+        "178000000 years",
+        "0",
+        "infinity",
+        "-infinity",
+        "999 years",
+        "9999 years",
+        "-178000000 years",
+        "106751991 days",
+        "00:00:00.000001",
+    ],
+    "timestamp with time zone": [
+        None,
+        "infinity",
+        "-infinity",
+        "4713-01-01 BC",
+        "294276-12-31",
+        "4714-11-24 00:00+00 BC",
+        "294276-12-31 23:59:59.999999+00",
+        "0001-01-01 12:00+00",
+        "0001-12-31 BC",
+        "epoch",
+        "9999-12-31 09:59+00",
+        "1000-01-01 00:00+00",
+        "9999-12-30 00:00+00",
+    ],
     "boolean": [None],
     "uuid": [None, "00000000-0000-0000-0000-000000000000"],
     "uuid[]": [None, [None], ["ffffffff-ffff-ffff-ffff-ffffffffffff"] * 3],
@@ -232,10 +273,15 @@ def nested(depth: int) -> Any:
 
 ODD_JSON: list[Any] = [
     None, True, -1, 1.5, 1e300, 10**30, 2**63, "", "x" * 5000, "\\", "$$", "%s", "{", "1e400",
-    "NaN", "-infinity", "2030-13-01", "00000000-0000-0000-0000-00000000000g", [], [None], [[[]]],
+    "NaN", "-infinity", "infinity", "0001-01-01T12:00:00Z", "9999-12-31T09:59:00Z", "2030-13-01",
+    "4714-11-24 BC", "294276-12-31", -(2**31), 2**63 - 1, "178000000 years", 1e38, {"x": NOISE},
+    {NOISE: "x"}, [NOISE], "00000000-0000-0000-0000-00000000000g", [], [None], [[[]]],
     {}, {"a": None}, nested(300), 1e-320, "0" * 400, {"'; --": {"\"": []}},
 ]  # fmt: skip
 """Of a type that a place in a JSON value does not expect, too large, too small or too deep."""
+
+LARGE: list[Any] = [NOISE[:4000], 2**31 - 1, 2**63 - 1, "4714-11-24 BC", "999 years", []]
+"""What each place in a JSON value is attacked with: names that fit no index, and extremes."""
 
 SLOW = {"next_request": 3, "import_user": 40}
 """Of the many places in their documents every so-manieth is attacked."""
@@ -255,6 +301,7 @@ def attacks(parameter: Parameter, base: Any, turn: Iterator[int]) -> Iterator[An
             yield Jsonb({text: text})
             yield Jsonb([{text: [text]}])
         for path in leaves(item, breadth=1, inner=True):
+            yield from (Jsonb(replaced(item, path, odd)) for odd in LARGE)
             yield Jsonb(replaced(item, path, ODD_JSON[next(turn) % len(ODD_JSON)]))
             yield Jsonb(replaced(item, path, HOSTILE[next(turn) % len(HOSTILE)]))
 
@@ -292,7 +339,9 @@ def test_hostile_values_in_every_parameter(db: Connection, worlds: tuple[World, 
                             or any(text in context for text in (ALPHA, *HOSTILE))
                         )
                         if not (error.sqlstate or "").startswith("RC"):
-                            internal.append((function, parameter.name, str(item)[:200], str(error)))
+                            internal.append(
+                                (function, parameter.name, str(item)[:60], str(error)[:300])
+                            )
         assert (belongings(db, theirs["user"]), value(db, objects)) == before, function
     assert internal == []
     assert verbose == [], "an error that quotes much, or where it came by"

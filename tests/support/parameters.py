@@ -50,7 +50,7 @@ WORDS: dict[str, Any] = {
     "p_kinds": ["embed"], "p_cursor": None, "p_turn_index": 3, "p_from_turn": 30,
     "p_wrapped_key": bytes(60), "p_old_key": bytes(60), "p_new_key": bytes(range(60)),
     "p_time_zone": "UTC", "p_direction": "out", "p_event_type": "mcp", "p_model": "other",
-    "p_distance": "cosine",
+    "p_distance": "cosine", "p_query": "what I said in March, last week and 3 days ago",
 }  # fmt: skip
 """Parameters that want a certain word."""
 

@@ -1,5 +1,6 @@
--- Bound the intervals among a user's overrides as the settings.
--- Release 0.1.0 took intervals that overflow in a sum with a time. It counts users.
+-- Bound the intervals among a user's overrides as the settings, and expiries that are infinite.
+-- Release 0.1.0 took intervals that overflow in a sum with a time, and infinite lifetimes, which
+-- gave rows a time that no driver can read. It counts users.
 -- Locks   none: the caller has locked the user.
 create or replace function recall._backfill_overrides(
     p_user_id      uuid,
@@ -25,9 +26,13 @@ begin
            set overrides = u.overrides || v_changes
          where u.user_id = p_user_id;
     end if;
+    update recall.memory_store as m
+       set expires_at = least(m.created_at, now()) + interval '1000 years'
+     where m.user_id    = p_user_id
+       and m.expires_at = 'infinity';
     o_done := coalesce(v_changes <> '{}', false)::integer;
 end;
 $function$;
 
 comment on function recall._backfill_overrides(uuid, jsonb, integer) is
-    'Bound the intervals among one user''s overrides to 1000 years.';
+    'Bound the intervals among one user''s overrides, and infinite expiries, to 1000 years.';

@@ -36,8 +36,8 @@ exception
             errcode = 'RC003',
             message = concat_ws(': ', 'a value is out of range', nullif(v_name, ''),
                                 left(sqlerrm, 200)),
-            hint    = 'schedule: a cron expression; period and budget: intervals above 0, budget '
-                      'at most a day; batch_size: above 0; enabled: true or false.';
+            hint    = 'schedule: a cron expression; period and budget: intervals above 0, at most '
+                      '1000 years and a day; batch_size: above 0; enabled: true or false.';
 end;
 $function$;
 
