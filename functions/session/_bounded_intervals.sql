@@ -1,6 +1,6 @@
 -- Return the bound of the intervals among overrides that release 0.1.0 took and that overflow.
--- The columns of the constraint settings_intervals_check may be infinite. Lifetimes of rows may not:
--- a driver cannot read an infinite time.
+-- The columns of the constraint settings_intervals_check may be infinite. Lifetimes of rows may
+-- not: a driver cannot read an infinite time.
 create or replace function recall._bounded_intervals(
     p_overrides jsonb
 )

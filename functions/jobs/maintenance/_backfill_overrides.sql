@@ -1,6 +1,6 @@
 -- Bound the intervals among a user's overrides as the settings, and expiries that are infinite.
--- Release 0.1.0 took intervals that overflow in a sum with a time, and infinite lifetimes, which
--- gave rows a time that no driver can read. It counts users.
+-- Release 0.1.0 took intervals that overflow in a sum with a time. It also took infinite lifetimes,
+-- which gave rows a time that no driver can read. It counts users.
 -- Locks   none: the caller has locked the user.
 create or replace function recall._backfill_overrides(
     p_user_id      uuid,
