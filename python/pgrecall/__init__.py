@@ -18,6 +18,7 @@ from pgrecall._async.client import AsyncAgentMemory
 from pgrecall._async.session import AsyncChatSession
 from pgrecall._async.tools import AsyncMemoryTools
 from pgrecall._async.turn import AsyncReplyStream
+from pgrecall._json import replaced_characters
 from pgrecall._limits import Limits
 from pgrecall._options import ContextOptions, MemoryFields, SessionOptions
 from pgrecall._sync.client import AgentMemory
@@ -82,6 +83,7 @@ __all__ = [
     "SessionOptions",
     "Worker",
     "__version__",
+    "replaced_characters",
 ]
 
 

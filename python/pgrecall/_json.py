@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import threading
 from collections.abc import Iterable, Mapping
 from datetime import date, datetime, timedelta
 from typing import Any
@@ -11,24 +13,37 @@ from uuid import UUID
 from pgvector import HalfVector
 from psycopg.types.json import Jsonb
 
+from pgrecall._logs import logger
 from pgrecall.errors import InvalidInputError
 
-__all__ = ["JSON_LEVELS", "dump", "json_text", "refuse_depth", "refuse_unstorable", "to_jsonb"]
+__all__ = [
+    "JSON_LEVELS",
+    "dump",
+    "json_text",
+    "refuse_depth",
+    "refuse_unstorable",
+    "replaced_characters",
+    "storable",
+    "storable_text",
+    "to_jsonb",
+]
 
 JSON_LEVELS = 64  # of lists and dictionaries; a document of export_user has four more around it
 _BEYOND = 10**400
 _BYTES = (bytes, bytearray, memoryview)
+_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+_REPLACED = [0]
+_COUNTING = threading.Lock()
 
 
 def to_jsonb(value: Any, what: str) -> Jsonb:
     """Return a value as jsonb; ids, dates and times become text.
 
     Raises:
-        InvalidInputError: it holds what PostgreSQL cannot store; the message names the element.
+        InvalidInputError: it holds what JSON has no form for; the message names the element.
     """
     _refuse_unreadable(value, what, JSON_LEVELS + 4 * (what == "document"))
-    refuse_unstorable(value, what)
-    return Jsonb(value, dumps=json_text)
+    return Jsonb(storable(value, what), dumps=json_text)
 
 
 def json_text(value: Any) -> str:
@@ -94,37 +109,80 @@ def refuse_depth(levels: int, what: str) -> None:
         )
 
 
-def refuse_unstorable(value: Any, what: str) -> None:
-    """Refuse text that PostgreSQL cannot store, and times without a zone, however deep they lie.
+def storable(value: Any, what: str) -> Any:
+    """Return a value with U+FFFD for each NUL and lone surrogate, which PostgreSQL cannot store.
+
+    They are counted, see `replaced_characters`. A value without any is returned itself.
 
     Raises:
-        InvalidInputError: the message names the element.
+        InvalidInputError: a time without a zone, however deep it lies; the message names it.
     """
+    count = _count_unstorable(value, what)
+    if not count:
+        return value
+    with _COUNTING:
+        _REPLACED[0] += count
+    logger.warning("%s: characters that PostgreSQL cannot store, replaced: %d", what[:200], count)
+    return _replaced(value)
+
+
+def storable_text(text: str) -> str:
+    """Return a text with U+FFFD for what PostgreSQL cannot store; it is not counted."""
+    return text if _is_storable(text) else _UNSTORABLE.sub("\ufffd", text)
+
+
+def replaced_characters() -> int:
+    """Return how many characters this process has replaced by U+FFFD since it started.
+
+    PostgreSQL stores neither NUL nor half a surrogate pair, so they are replaced in everything
+    that is sent. The logger `pgrecall` has a warning for each call.
+    """
+    return _REPLACED[0]
+
+
+def refuse_unstorable(name: str, what: str) -> None:
+    """Refuse a name that PostgreSQL cannot store: with U+FFFD two names would become one.
+
+    Raises:
+        InvalidInputError: it has a NUL or half a surrogate pair.
+    """
+    if not _is_storable(name):
+        raise InvalidInputError(
+            f"{what} contains \\u0000 or half a surrogate pair",
+            hint="PostgreSQL cannot store it in text.",
+        )
+
+
+def _is_storable(text: str) -> bool:
+    return "\x00" not in text and (text.isascii() or _UNSTORABLE.search(text) is None)
+
+
+def _count_unstorable(value: Any, what: str) -> int:
     if isinstance(value, str):
-        if "\x00" in value:
-            raise InvalidInputError(
-                f"{what} contains the character \\u0000", hint="PostgreSQL cannot store it in text."
-            )
-        if not value.isascii():
-            try:
-                value.encode()
-            except UnicodeEncodeError as error:
-                raise InvalidInputError(
-                    f"{what} contains half a surrogate pair at character {error.start}",
-                    hint="It is no valid Unicode text.",
-                ) from None
-    elif isinstance(value, datetime):
+        return 0 if _is_storable(value) else len(_UNSTORABLE.findall(value))
+    if isinstance(value, datetime):
         if value.tzinfo is None:
             raise InvalidInputError(
                 f"{what} is a time without a time zone", hint="Such as datetime.now(UTC)."
             )
     elif isinstance(value, Mapping):
-        for key, item in value.items():
-            refuse_unstorable(key, f"a key of {what}")
-            refuse_unstorable(item, f"{what}.{key}")
+        return sum(
+            _count_unstorable(key, what) + _count_unstorable(item, f"{what}.{key}")
+            for key, item in value.items()
+        )
     elif isinstance(value, (list, tuple, set, frozenset)):
-        for index, item in enumerate(value):
-            refuse_unstorable(item, f"{what}[{index}]")
+        return sum(_count_unstorable(item, f"{what}[{n}]") for n, item in enumerate(value))
+    return 0
+
+
+def _replaced(value: Any) -> Any:
+    if isinstance(value, str):
+        return storable_text(value)
+    if isinstance(value, Mapping):
+        return {_replaced(key): _replaced(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return [_replaced(item) for item in value]
+    return value
 
 
 def dump(value: Any, levels: int = JSON_LEVELS) -> Any:

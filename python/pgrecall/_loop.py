@@ -7,9 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 from uuid import uuid4
 
-from pgrecall._json import json_text
+from pgrecall._json import json_text, storable, storable_text
 from pgrecall.errors import InvalidInputError
-from pgrecall.models._answers import storable
 from pgrecall.models._tokens import truncate_text
 
 __all__ = [
@@ -137,7 +136,7 @@ def repaired(completion: dict[str, Any]) -> dict[str, Any]:
     message["role"] = message.get("role") or "assistant"
     for key in ("content", "refusal"):
         if isinstance(message.get(key), str):
-            message[key] = storable(message[key])
+            message[key] = storable(message[key], "reply")
     seen: set[str] = set()
     for call in message.get("tool_calls") or ():
         call["type"] = call.get("type") or ("custom" if "custom" in call else "function")
@@ -146,10 +145,10 @@ def repaired(completion: dict[str, Any]) -> dict[str, Any]:
         seen.add(call["id"])
         body = call.setdefault(call["type"], {})
         long = "input" if call["type"] == "custom" else "arguments"
-        body["name"] = storable(str(body.get("name") or ""))
+        body["name"] = storable(str(body.get("name") or ""), "reply")
         if not isinstance(body.get(long), str):
             body[long] = "" if body.get(long) is None else json_text(body[long])
-        body[long] = storable(body[long])
+        body[long] = storable(body[long], "reply")
     if not message.get("tool_calls"):
         message.pop("tool_calls", None)
         if not message.get("refusal"):
@@ -160,20 +159,20 @@ def repaired(completion: dict[str, Any]) -> dict[str, Any]:
 def result_text(value: Any) -> str:
     """Return what a function answered as the content of a tool message."""
     if isinstance(value, str):
-        return storable(value)
+        return str(storable(value, "answer of a tool"))
     from pydantic import BaseModel
 
     if isinstance(value, BaseModel):
-        return storable(value.model_dump_json())
+        return str(storable(value.model_dump_json(), "answer of a tool"))
     try:
-        return storable(json_text(value))
+        return str(storable(json_text(value), "answer of a tool"))
     except InvalidInputError:
-        return storable(str(value))
+        return str(storable(str(value), "answer of a tool"))
 
 
 def error_text(problem: str) -> str:
     """Return the content of a tool message with an error."""
-    return json.dumps({"error": storable(problem)[:_MAX_ERROR_CHARS]}, ensure_ascii=False)
+    return json.dumps({"error": storable_text(problem)[:_MAX_ERROR_CHARS]}, ensure_ascii=False)
 
 
 def bounded(text: str, max_tokens: int, model: str) -> str:

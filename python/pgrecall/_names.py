@@ -44,14 +44,21 @@ def session_uuid(user_id: UUID, name: str | UUID) -> UUID:
     so that two users' sessions of one name stay two.
 
     Raises:
-        InvalidInputError: the name is a UUIDv5, and would name the session of another name.
+        InvalidInputError: the name is a UUIDv5, and would name the session of another name; or it
+            has half a surrogate pair.
     """
     if isinstance(name, UUID):
         return name
     try:
         session_id = UUID(name)
     except ValueError:
-        return uuid5(user_id, name)
+        try:
+            return uuid5(user_id, name)
+        except UnicodeEncodeError:
+            raise InvalidInputError(
+                "the name of the session contains half a surrogate pair",
+                hint="It is no valid Unicode text.",
+            ) from None
     if session_id.version == 5:
         raise InvalidInputError(
             f"{name} is a UUID of version 5, which is no name of a session",

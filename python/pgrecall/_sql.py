@@ -14,7 +14,7 @@ from pgvector import HalfVector
 from psycopg import BaseConnection
 from psycopg.types import TypeInfo
 
-from pgrecall._json import refuse_unstorable, to_jsonb
+from pgrecall._json import refuse_unstorable, storable, to_jsonb
 from pgrecall._signatures import SIGNATURES
 from pgrecall.errors import InvalidEmbeddingError
 
@@ -59,7 +59,8 @@ class Call:
     """A call of one function by named parameters.
 
     An argument that is `UNSET` is left out, so that it has the default of the SQL function.
-    Strings with a NUL, times without a zone and numbers that JSON does not have are refused.
+    NUL and lone surrogates become U+FFFD. Times without a zone and numbers that JSON does not have
+    are refused.
 
     Raises:
         InvalidInputError: such a value; the message names the element.
@@ -189,7 +190,9 @@ def _parameter(name: str, value: Any, kind: str) -> Any:
             None if vector is None else to_halfvec(vector, f"{name}[{index}]")
             for index, vector in enumerate(value)
         ]
-    refuse_unstorable(value, name)
+    if name == "external_id" and isinstance(value, str):
+        refuse_unstorable(value, name)
+    value = storable(value, name)
     if isinstance(value, (str, UUID, bytes)) or not isinstance(value, Iterable):
         return value
     return list(value)

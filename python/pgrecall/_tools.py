@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from importlib import resources
 from typing import Any, Literal
 
-from pgrecall._json import dump, json_text
+from pgrecall._json import dump, json_text, storable
 from pgrecall._messages import RECALLED_PREFIX
 from pgrecall._plain import one_line, plain_text, shortened
 from pgrecall.errors import InvalidInputError
@@ -93,7 +93,8 @@ class AskedCall:
             raise ValueError(f"the arguments are not JSON: {error}") from None
         if not isinstance(value, dict):
             raise ValueError("the arguments are not a JSON object")
-        return value
+        found: dict[str, Any] = storable(value, "arguments")
+        return found
 
 
 def tool_name(definition: Any) -> str:

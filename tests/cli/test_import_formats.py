@@ -231,10 +231,6 @@ def _time(one: Any) -> None:
     one["mapping"][one["current_node"]]["message"]["create_time"] = 1e300
 
 
-def _null(one: Any) -> None:
-    one["mapping"][one["current_node"]]["message"]["content"]["parts"] = ["a\x00b"]
-
-
 @pytest.mark.parametrize(
     ("spoil", "why"),
     [
@@ -244,7 +240,6 @@ def _null(one: Any) -> None:
         (_no_parent, "node nowhere is missing"),
         (_circle, "is its own ancestor"),
         (_time, "created_at is 1e+300"),
-        (_null, "\\u0000"),
     ],
 )
 def test_broken_chatgpt_conversation_is_named(

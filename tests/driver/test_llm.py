@@ -87,8 +87,8 @@ def test_answer_has_what_the_endpoint_said(endpoint: ScriptedOpenAI) -> None:
 
 def test_answer_without_what_postgresql_cannot_store(endpoint: ScriptedOpenAI) -> None:
     endpoint.then("a\x00b", Refusal("no\x00"))
-    assert answered(endpoint)["content"] == "ab"
-    assert answered(endpoint)["refusal"] == "no"
+    assert answered(endpoint)["content"] == "a\ufffdb"
+    assert answered(endpoint)["refusal"] == "no\ufffd"
 
 
 @pytest.mark.parametrize("usage", NO_USAGES)

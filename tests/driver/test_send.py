@@ -266,7 +266,7 @@ def test_send_passes_all_calls_to_one_function(
     )
     assert send("Weather?", tools=[WEATHER], functions=run, memory_tools=True) == "Sunny."
     assert seen == [("weather", {"city": "Lyon"})]
-    assert [m.content for m in stored(chat)][2] == "sunny"
+    assert [m.content for m in stored(chat)][2] == "sunny\ufffd"
 
 
 def test_calls_that_nobody_executes_are_returned(chat: ChatSession, openai: ScriptedOpenAI) -> None:

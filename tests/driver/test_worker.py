@@ -130,11 +130,11 @@ def test_failure_goes_back_to_the_queue(
     report = memory.worker().run_until_idle()
     assert report.jobs == 0
     assert report.failed == {"extract": 1, "embed": 1}
-    assert report.last_error == "EmbeddingError: the model is on fire"
+    assert report.last_error == "EmbeddingError: the model is on fire\ufffd"
     rows = db.execute(
         "select state::text, attempts, last_error, run_at > now() from recall.jobs"
     ).fetchall()
-    assert rows == [("ready", 1, "EmbeddingError: the model is on fire", True)] * 2
+    assert rows == [("ready", 1, "EmbeddingError: the model is on fire\ufffd", True)] * 2
 
     monkeypatch.undo()
     db.execute("update recall.jobs set run_at = now()")
@@ -422,7 +422,7 @@ def test_failure_with_unstorable_characters_hands_the_job_back(
     talk(memory, user)
     report = memory.worker(kinds=["extract"]).run_until_idle()
     assert report.failed == {"extract": 1}
-    error = "EmbeddingError: no vectors of 3 texts: !"
+    error = "EmbeddingError: no vectors of 3 texts: \ufffd\ufffd!"
     jobs = db.execute("select last_error from recall.jobs where kind = 'extract'").fetchall()
     assert jobs == [(error,)]
     spans = db.execute(

@@ -121,7 +121,6 @@ def test_no_function_writes_without_write(
         ("get_memories", {"user_id": "{user}", "limit": {"a": 1}}, 400, "limit is no integer"),
         ("get_memories", {"user_id": "{user}", "filter": {"wrong": 1}}, 400, "RC003"),
         ("get_session", {"user_id": "{user}", "session_id": "{user}"}, 200, "[]"),
-        ("message_hash", {"message": "a\x00b"}, 400, "cannot store"),
         ("get_user_keys", {"user_id": "{user}"}, 200, "[]"),
         ("new_messages_since", {"cursor": "%%", "messages": []}, 400, "cursor is no bytea"),
         ("get_memories", {"user_id": "{user}", "p_user_id": None}, 400, "with p_ and without"),

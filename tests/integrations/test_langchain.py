@@ -102,3 +102,11 @@ def test_retriever_returns_the_memories_of_its_user(memory: AgentMemory) -> None
     only = PgRecallRetriever(memory=memory, user=ada, filter={"tags_any": ["coffee"]})
     assert [document.page_content for document in only.invoke("drinks")] == [f"{ada} drinks coffee"]
     assert len(PgRecallRetriever(memory=memory, user=ada).invoke("drinks", k=1)) == 1
+
+
+def test_characters_that_postgresql_cannot_store_are_replaced(
+    memory: AgentMemory,
+) -> None:
+    kept = history(memory, "odd", "ada")
+    kept.add_messages([HumanMessage("tea\x00"), AIMessage("\ud83d cup")])
+    assert [message.content for message in kept.messages] == ["tea\ufffd", "\ufffd cup"]

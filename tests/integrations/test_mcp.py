@@ -493,3 +493,12 @@ def test_every_text_of_an_answer_is_made_harmless() -> None:
         if "str" in str(found.__annotations__[key])
     ]
     assert bare == []
+
+
+def test_characters_that_postgresql_cannot_store_are_replaced(dsn: str) -> None:
+    async def steps(client: Client) -> None:
+        await answer(client, "remember", content="Likes tea\x00 a lot")
+        [found] = (await answer(client, "search_memories", query="tea\x00"))["memories"]
+        assert found["content"] == "Likes tea\ufffd a lot"
+
+    run(dsn, user_of("ada"), steps)

@@ -598,3 +598,9 @@ def test_close_closes_the_client_that_a_configuration_made(
     m = kind.from_config({"vector_store": {"config": {"connection_string": "host=/nowhere"}}})
     m.close()
     assert closed == [m.client]
+
+
+def test_characters_that_postgresql_cannot_store_are_replaced(m: Memory, ada: str) -> None:
+    add(m, "Likes tea\x00 \ud83d", user_id=ada, metadata={"a": "\x00"})
+    [found] = m.search("tea\x00", filters={"user_id": ada})["results"]
+    assert found["memory"] == "Likes tea\ufffd \ufffd"

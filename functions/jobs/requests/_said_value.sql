@@ -39,11 +39,16 @@ begin
         v_last := length(v_text) - strpos(reverse(v_text), '}') + 1;
         exit when v_text is null or strpos(v_text, '}') = 0;
         v_text := left(v_text, v_last);
-        -- jsonb rejects NUL and unpaired surrogates: remove them.
+        -- jsonb rejects NUL and unpaired surrogates: each becomes U+FFFD. Control characters, which
+        -- JSON cannot have, stand for escaped backslashes and the backslashes of pairs meanwhile.
         if not pg_input_is_valid(v_text, 'jsonb') and pg_input_is_valid(v_text, 'json') then
             v_text := regexp_replace(
-                v_text, '(\\\\|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})'
-                        '|\\u(?:0000|[dD][89a-fA-F][0-9a-fA-F]{2})', '\1', 'g');
+                replace(v_text, '\\', E'\x01'),
+                '\\(u[dD][89abAB][0-9a-fA-F]{2})\\(u[dD][c-fC-F][0-9a-fA-F]{2})',
+                E'\x02\\1\x02\\2', 'g');
+            v_text := regexp_replace(v_text, '\\u(?:0000|[dD][89a-fA-F][0-9a-fA-F]{2})',
+                                     U&'\FFFD', 'g');
+            v_text := replace(replace(v_text, E'\x02', '\'), E'\x01', '\\');
         end if;
         if pg_input_is_valid(v_text, 'jsonb') then
             o_problem := recall._json_problem(v_text::jsonb, 64);

@@ -17,7 +17,7 @@ from pgrecall._async.guard import AsyncGuard
 from pgrecall._async.replica import AsyncPrimary, AsyncReplica
 from pgrecall._async.transport import AsyncTransport, Target
 from pgrecall._info import DatabaseInfo, checked_embedder, default_embedder
-from pgrecall._json import refuse_unstorable
+from pgrecall._json import storable_text
 from pgrecall._limits import Limits
 from pgrecall._process import lock
 from pgrecall._runtime import AsyncBackground, AsyncHome, AsyncRuntime
@@ -196,11 +196,11 @@ class AsyncCore:
 
     async def embed(self, texts: Sequence[str]) -> list[list[float]] | None:
         """Return one vector per text, or None when there is no embedder."""
-        refuse_unstorable(list(texts), "texts")
+        texts = list(map(storable_text, texts))
         embedder = await self.embedder()
         if embedder is None:
             return None
-        return await AsyncRuntime.in_thread(embedder.embed, list(texts))
+        return await AsyncRuntime.in_thread(embedder.embed, texts)
 
     async def user_id(self, user: User) -> UUID:
         """Return the id of a user: a UUID as it is, of a text what `recall.user_id` makes."""
@@ -314,7 +314,6 @@ class AsyncCore:
             return UNSET if embedding is None else embedding
         if not text or not await self.has_vectors(user):
             return UNSET
-        refuse_unstorable(text, "text")
         vectors = await self.embedded(user, [text])
         return UNSET if vectors is None else vectors[0]
 
@@ -325,10 +324,10 @@ class AsyncCore:
         embedder = (await self.embedder_of(model) if model else None) or await self.embedder()
         if embedder is None:
             return None
-        refuse_unstorable(list(texts), "texts")
+        texts = list(map(storable_text, texts))
         is_logged = isinstance(embedder, OpenAIEmbedder)
         with await self.call_log.of_own(user_id) if is_logged else nullcontext():
-            vectors = await AsyncRuntime.in_thread(embedder.embed, list(texts))
+            vectors = await AsyncRuntime.in_thread(embedder.embed, texts)
         return [
             Made(vector, text, embedder.model) for vector, text in zip(vectors, texts, strict=True)
         ]

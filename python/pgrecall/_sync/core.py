@@ -14,7 +14,7 @@ import psycopg
 from psycopg import Connection
 
 from pgrecall._info import DatabaseInfo, checked_embedder, default_embedder
-from pgrecall._json import refuse_unstorable
+from pgrecall._json import storable_text
 from pgrecall._limits import Limits
 from pgrecall._process import lock
 from pgrecall._runtime import SyncBackground, SyncHome, SyncRuntime
@@ -197,11 +197,11 @@ class Core:
 
     def embed(self, texts: Sequence[str]) -> list[list[float]] | None:
         """Return one vector per text, or None when there is no embedder."""
-        refuse_unstorable(list(texts), "texts")
+        texts = list(map(storable_text, texts))
         embedder = self.embedder()
         if embedder is None:
             return None
-        return SyncRuntime.in_thread(embedder.embed, list(texts))
+        return SyncRuntime.in_thread(embedder.embed, texts)
 
     def user_id(self, user: User) -> UUID:
         """Return the id of a user: a UUID as it is, of a text what `recall.user_id` makes."""
@@ -311,7 +311,6 @@ class Core:
             return UNSET if embedding is None else embedding
         if not text or not self.has_vectors(user):
             return UNSET
-        refuse_unstorable(text, "text")
         vectors = self.embedded(user, [text])
         return UNSET if vectors is None else vectors[0]
 
@@ -322,10 +321,10 @@ class Core:
         embedder = (self.embedder_of(model) if model else None) or self.embedder()
         if embedder is None:
             return None
-        refuse_unstorable(list(texts), "texts")
+        texts = list(map(storable_text, texts))
         is_logged = isinstance(embedder, OpenAIEmbedder)
         with self.call_log.of_own(user_id) if is_logged else nullcontext():
-            vectors = SyncRuntime.in_thread(embedder.embed, list(texts))
+            vectors = SyncRuntime.in_thread(embedder.embed, texts)
         return [
             Made(vector, text, embedder.model) for vector, text in zip(vectors, texts, strict=True)
         ]

@@ -16,6 +16,7 @@ from typing import Any
 import psycopg
 
 from pgrecall import _process
+from pgrecall._json import storable_text
 from pgrecall._logs import logger
 from pgrecall._report import Outcome, WorkerReport
 from pgrecall._runtime import SyncCrew, SyncRuntime, SyncStop
@@ -29,7 +30,7 @@ from pgrecall.errors import (
     PgRecallError,
     is_lost,
 )
-from pgrecall.models._answers import storable, vectors_answer
+from pgrecall.models._answers import vectors_answer
 from pgrecall.models._chat import Asking, ChatModel
 from pgrecall.models._embedders import Embedder
 from pgrecall.rows import EmbeddingMigration, Job, MaintenanceRun, WaitingJobs
@@ -483,7 +484,7 @@ class Worker:
             self._call(
                 job,
                 "fail_job",
-                error=storable(said),
+                error=storable_text(said),
                 retry=False if is_final else UNSET,
             )
         except psycopg.Error as failure:  # such as a user that stays locked

@@ -14,6 +14,7 @@ from typing import Any
 from uuid import UUID, uuid5
 
 from pgrecall import AgentMemory, ChatSession
+from pgrecall._json import storable, storable_text
 from pgrecall._sql import UNSET, Unset
 from pgrecall.cli._formats import ImportFailed, Line, Lines, MessageFile, read_time, shown
 from pgrecall.errors import InvalidInputError, PgRecallError
@@ -194,6 +195,9 @@ class MessageImporter:
     def _message(self, line: Line) -> tuple[JSON, datetime | None]:
         """Return the message of a line, and its time."""
         message = {k: v for k, v in line.data.items() if k not in _OURS and v is not None}
+        message = storable(
+            message, f"line {line.place}"
+        )  # as it is stored, so that a repetition is known
         failed = self._lines.failed
         if message.get("role") not in _ROLES:
             raise failed(line.place, f"role is {shown(message, 'role')}")
@@ -304,7 +308,8 @@ class FactImporter:
             ImportFailed: a line is refused.
         """
         for line in self._lines:
-            user, content = self._lines.text(line, "user"), self._lines.text(line, "content")
+            user = self._lines.text(line, "user")
+            content = storable_text(self._lines.text(line, "content"))
             self.imported.users.add(user)
             if user not in self._known:
                 self._known[user] = self._contents(user)

@@ -22,6 +22,7 @@ from typing import Any
 from uuid import UUID
 
 from pgrecall._ciphertext import PREFIX, is_damaged, is_sealed, is_token
+from pgrecall._json import storable_text
 from pgrecall._plain import one_line, shortened
 from pgrecall.encryption._keys import Opened
 from pgrecall.encryption._sealed import COUNTED_AS, MovedError, Sealer, Sealing, numbers, readable
@@ -223,16 +224,11 @@ def _sealed_error(error: Json, sealing: Sealing) -> dict[str, Any]:
 
 
 def _sealed_note(text: str, sealing: Sealing) -> str:
-    return sealing.keys.seal(_masked(_storable(text)[:_MAX_ERROR], sealing), "error")
+    return sealing.keys.seal(_masked(storable_text(text)[:_MAX_ERROR], sealing), "error")
 
 
 def _masked(text: str, sealing: Sealing) -> str:
     return text if sealing.secrets is None else sealing.secrets.text(text)
-
-
-def _storable(text: str) -> str:
-    """Return a text without what PostgreSQL cannot store: NUL and halves of surrogate pairs."""
-    return text.replace("\x00", "").encode("utf-8", "ignore").decode()
 
 
 def _parsed(content: Any) -> dict[str, Any] | None:
@@ -290,7 +286,7 @@ class _Answer:
     def _sealed(self, value: Any, field: str) -> Any:
         if not isinstance(value, str):
             return None
-        text = _masked(_storable(value), self._sealing)
+        text = _masked(storable_text(value), self._sealing)
         purpose = self._request.get("purpose")
         if field == "summary":
             return self._sealer.text(text.strip(), field, self._session_id)

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 from pgrecall import ChatSession
-from pgrecall._json import dump
+from pgrecall._json import dump, storable
 from pgrecall.errors import SessionNotActiveError
 
-__all__ = ["append_resuming", "storable"]
-
-_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+__all__ = ["append_resuming", "with_storable_text"]
 
 
 def append_resuming(chat: ChatSession, append: Callable[[Any], object], messages: Any) -> None:
@@ -30,19 +27,6 @@ def append_resuming(chat: ChatSession, append: Callable[[Any], object], messages
         append(messages)
 
 
-def storable(message: Any) -> Any:
-    """Return a message with U+FFFD for NUL and lone surrogates, which PostgreSQL cannot store.
-
-    Answers of tools contain them. A refused message would be refused at every later run, too.
-    """
-    return _storable(dump(message))  # dump bounds the depth
-
-
-def _storable(value: Any) -> Any:
-    if isinstance(value, str):
-        return _UNSTORABLE.sub("\ufffd", value)
-    if isinstance(value, Mapping):
-        return {_storable(key): _storable(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_storable(item) for item in value]
-    return value
+def with_storable_text(message: Any) -> Any:
+    """Return a message with U+FFFD for NUL and lone surrogates, which PostgreSQL cannot store."""
+    return storable(dump(message), "message")  # dump bounds the depth

@@ -60,7 +60,7 @@ from pgrecall._messages import content_text
 from pgrecall._options import ContextOptions
 from pgrecall._sql import UNSET, User
 from pgrecall.errors import InvalidEmbeddingError, InvalidInputError
-from pgrecall.integrations._appending import append_resuming, storable
+from pgrecall.integrations._appending import append_resuming, with_storable_text
 
 __all__ = ["AsyncPgRecallStore", "PgRecallIndexConfig", "PgRecallMiddleware", "PgRecallStore"]
 
@@ -544,14 +544,14 @@ def _to_message(message: BaseMessage) -> dict[str, Any]:
     if reasoning := message.additional_kwargs.get("reasoning_content"):
         hidden.insert(0, {"type": "reasoning", "reasoning_content": reasoning})
     plain = message.model_copy(update={"content": shown})
-    converted = storable(convert_to_openai_messages(plain, text_format="block"))
+    converted = with_storable_text(convert_to_openai_messages(plain, text_format="block"))
     texts = converted.get("content") or []
     if not hidden and all(one.get("type") == "text" for one in texts):
         text = content_text(texts)
         return {**converted, "content": None if converted.get("tool_calls") and not text else text}
     if is_user and not texts:
         texts = [{"type": "text", "text": "[attachment]"}]
-    items = [{"type": "item", "item": storable(one)} for one in hidden]
+    items = [{"type": "item", "item": with_storable_text(one)} for one in hidden]
     return {**converted, "content": [*texts, *items]}
 
 

@@ -23,7 +23,7 @@ from agents.memory.session_settings import (
 from pgrecall import AgentMemory, ChatSession
 from pgrecall._messages import content_text
 from pgrecall._sql import UNSET, User
-from pgrecall.integrations._appending import append_resuming, storable
+from pgrecall.integrations._appending import append_resuming, with_storable_text
 from pgrecall.rows import Message
 
 if TYPE_CHECKING:
@@ -115,7 +115,9 @@ class PgRecallSession(SessionABC):
             PgRecallSession.add_items, PgRecallSession.get_items,
         ):  # fmt: skip
             return False
-        await _finished(self._append, [_hidden(storable(item)) for item in (_START, *items)])
+        await _finished(
+            self._append, [_hidden(with_storable_text(item)) for item in (_START, *items)]
+        )
         return True
 
     def _append(self, messages: list[dict[str, Any]]) -> None:
@@ -169,7 +171,7 @@ async def _finished(call: Callable[..., Result], *arguments: Any) -> Result:
 
 def _to_message(item: Any) -> dict[str, Any]:
     """Return an item as a message of the database."""
-    item = storable(item)
+    item = with_storable_text(item)
     role = item.get("role")
     if role in _ROLES and item.get("type", "message") == "message":
         content = item.get("content")

@@ -8,10 +8,11 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from pgrecall._json import storable_text
 from pgrecall.models._embedders import Embedder, EmbeddingError, EmbeddingUsage, MeasuredEmbedder
 from pgrecall.models._tokens import count_for_any_model
 
-__all__ = ["answer_to", "error_answer", "is_overflow", "is_refused", "named_window", "storable",
+__all__ = ["answer_to", "error_answer", "is_overflow", "is_refused", "named_window",
            "vectors_answer"]  # fmt: skip
 
 _REFUSED = (400, 413, 422)
@@ -52,7 +53,7 @@ def answer_to(
 def error_answer(error: Exception) -> dict[str, Any]:
     """Return what an endpoint or an embedder has raised, as an answer has it."""
     said: dict[str, Any] = {
-        "code": type(error).__name__, "message": storable(str(error))[:_ERROR_CHARS],
+        "code": type(error).__name__, "message": storable_text(str(error))[:_ERROR_CHARS],
         "retryable": True,
     }  # fmt: skip
     if is_overflow(error):
@@ -77,11 +78,6 @@ def named_window(error: Exception) -> int | None:
     """Return the context window that a refusal names."""
     numbers = (int(found.replace(",", "")) for found in _NUMBER.findall(str(error)))
     return next((number for number in numbers if number >= _LEAST_WINDOW), None)
-
-
-def storable(text: str) -> str:
-    """Return a text without what PostgreSQL cannot store: NUL and halves of surrogate pairs."""
-    return text.replace("\x00", "").encode("utf-8", "ignore").decode()
 
 
 def _made(embedder: Embedder, texts: Sequence[str]) -> tuple[list[list[float]], EmbeddingUsage]:

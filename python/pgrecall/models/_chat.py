@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from pgrecall._json import dump, json_text
+from pgrecall._json import dump, json_text, storable
 from pgrecall._logs import logger
 from pgrecall._process import OF_CLIENT, Origin, lock
 from pgrecall.models._answers import (
@@ -23,7 +23,6 @@ from pgrecall.models._answers import (
     is_overflow,
     is_refused,
     named_window,
-    storable,
 )
 from pgrecall.models._tokens import count_text_tokens
 
@@ -281,8 +280,8 @@ def _content(completion: ChatCompletion) -> dict[str, Any]:
     details = getattr(usage, "prompt_tokens_details", None)
     refusal = getattr(choice.message, "refusal", None)
     return {
-        "content": storable(choice.message.content or ""),
-        "refusal": storable(refusal) if refusal else None,
+        "content": storable(choice.message.content or "", "reply"),
+        "refusal": storable(refusal, "reply") if refusal else None,
         "finish_reason": choice.finish_reason,
         "usage": {
             "prompt_tokens": _count(usage, "prompt_tokens"),
