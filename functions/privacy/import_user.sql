@@ -45,12 +45,8 @@ begin
     v_name := v_user ->> 'external_id';
     if recall._id_in_name(v_name) = p_user_id then
         v_name := null;  -- an id, which release 0.1.0 stored in place of a name
-    elsif v_name is not null and recall.user_id(v_name) <> p_user_id then
-        raise exception using
-            errcode = 'RC003',
-            message = format('p_document: %L is the name of another user than %s',
-                             left(v_name, 80), p_user_id),
-            hint    = 'Pass what recall.export_user returned, as it was.';
+    elsif recall._id_in_name(v_name) is not null then
+        perform recall.user_id(v_name);  -- raises
     end if;
     perform recall._import_keys(p_user_id, p_document);
 
