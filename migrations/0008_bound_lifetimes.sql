@@ -1,5 +1,5 @@
--- Lifetimes end at 1000 years, since a driver cannot read an infinite expiry. Periods and prices end
--- where sums overflow. A kind with a longer lifetime has none.
+-- Lifetimes end at 1000 years, since a driver cannot read an infinite expiry. Periods and prices
+-- end where sums overflow. A kind with a longer lifetime has none.
 -- The backfill does the same to the overrides of users and to the expiries of memories.
 update recall.settings
    set session_memory_grace = least(session_memory_grace, '1000 years'),
