@@ -223,6 +223,7 @@ select current_setting('recall.due_0008') as is_due \gset
 \ir ../functions/encryption/_sealed_row.sql
 \ir ../functions/encryption/_sealed_tables.sql
 \ir ../functions/encryption/_text_length.sql
+\ir ../functions/encryption/_check_text.sql
 \ir ../functions/encryption/_texts_of.sql
 \ir ../functions/encryption/add_user_key.sql
 \ir ../functions/encryption/get_user_keys.sql
@@ -294,6 +295,7 @@ select current_setting('recall.due_0008') as is_due \gset
 -- functions/history
 \ir ../functions/history/_add_turns.sql
 \ir ../functions/history/_annotated.sql
+\ir ../functions/history/_check_message_sizes.sql
 \ir ../functions/history/_check_messages.sql
 \ir ../functions/history/_check_tool_answers.sql
 \ir ../functions/history/_content_text.sql

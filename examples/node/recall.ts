@@ -1367,8 +1367,8 @@ export class Recall extends Client {
   /**
    * Call log: the rules for a driver that records its own model calls: ledger (how much it
    * records), max_body (bytes), is_sealed (encrypted user), the patterns of stored headers and
-   * masked secrets; and for a driver that encrypts, memory_max_characters and the time in
-   * milliseconds.
+   * masked secrets; and for a driver that encrypts, memory_max_characters, message_max_characters
+   * and the time in milliseconds.
    */
   get_ledger_rules(
     given: { user_id: string },

@@ -22,6 +22,7 @@ begin
         'max_body', v_settings.ledger_max_body,
         'is_sealed', recall._is_sealed_user(p_user_id),
         'memory_max_characters', v_settings.memory_max_characters,
+        'message_max_characters', v_settings.message_max_characters,
         'time_ms', (extract(epoch from clock_timestamp()) * 1000)::bigint,
         'headers', recall._harmless_header_names(),
         'secrets', recall._pattern_list(recall._ledger_classes(v_settings)));
@@ -31,5 +32,5 @@ $function$;
 comment on function recall.get_ledger_rules(uuid) is
     'Call log: the rules for a driver that records its own model calls: ledger (how much it '
     'records), max_body (bytes), is_sealed (encrypted user), the patterns of stored headers and '
-    'masked secrets; and for a driver that encrypts, memory_max_characters and the time in '
-    'milliseconds.';
+    'masked secrets; and for a driver that encrypts, memory_max_characters, '
+    'message_max_characters and the time in milliseconds.';

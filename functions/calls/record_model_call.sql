@@ -49,12 +49,16 @@ declare
     v_session  uuid := p_session_id;
 begin
     perform recall._check_user(p_user_id);
-    perform recall._check_json(p_request, 'p_request');
-    perform recall._check_json(p_response, 'p_response');
+    perform recall._check_json(p_request, 'p_request', 64, 2147483647);
+    perform recall._check_json(p_response, 'p_response', 64, 2147483647);
     perform recall._check_json(p_usage, 'p_usage');
     perform recall._check_json(p_request_headers, 'p_request_headers');
     perform recall._check_json(p_response_headers, 'p_response_headers');
     perform recall._check_json(p_metadata, 'p_metadata');
+    perform recall._check_text(p_provider, 'p_provider');
+    perform recall._check_text(p_endpoint, 'p_endpoint', 10000);
+    perform recall._check_text(p_error, 'p_error', 100000);
+    perform recall._check_text(p_request_id, 'p_request_id');
     perform recall._check_call(p_model, p_started_at, p_completed_at, p_status_code,
                                p_cost_microcents, p_request_headers, p_response_headers,
                                p_metadata);

@@ -33,9 +33,14 @@ declare
     v_payload  record;
 begin
     perform recall._check_user(p_user_id);
-    perform recall._check_json(p_payload, 'p_payload');
+    perform recall._check_json(p_payload, 'p_payload', 64, 2147483647);
     perform recall._check_json(p_metadata, 'p_metadata');
     perform recall._check_metadata(p_metadata);
+    perform recall._check_text(p_direction, 'p_direction');
+    perform recall._check_text(p_method, 'p_method');
+    perform recall._check_text(p_rpc_id, 'p_rpc_id');
+    perform recall._check_text(p_tool_name, 'p_tool_name');
+    perform recall._check_text(p_tool_call_id, 'p_tool_call_id');
     if coalesce(p_event_type, '') = '' or length(p_event_type) > 200 then
         raise exception using
             errcode = 'RC003',

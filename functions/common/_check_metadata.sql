@@ -1,7 +1,8 @@
--- Reject metadata that is not a JSON object.
+-- Reject metadata that is not a JSON object, or has more than a million characters.
 -- Raises  RC003.
 create or replace function recall._check_metadata(
-    p_metadata jsonb
+    p_metadata   jsonb,
+    p_is_bounded boolean default true
 )
 returns void
 language plpgsql
@@ -17,8 +18,17 @@ begin
                              coalesce(jsonb_typeof(p_metadata), 'null')),
             hint    = 'Pass an object such as ''{}''.';
     end if;
+    -- Of ciphertexts the driver counts the characters.
+    if p_is_bounded and pg_column_size(p_metadata) > 1000000 and length(p_metadata::text) > 1000000
+       and p_metadata::text not like '%"sealed:v1:%' then
+        raise exception using
+            errcode = 'RC003',
+            message = format('metadata has %s characters, more than 1000000',
+                             length(p_metadata::text)),
+            hint    = 'Keep large values elsewhere, and a reference to them here.';
+    end if;
 end;
 $function$;
 
-comment on function recall._check_metadata(jsonb) is
+comment on function recall._check_metadata(jsonb, boolean) is
     'Reject metadata that is not a JSON object (RC003).';

@@ -23,7 +23,7 @@ declare
     v_row   record;
 begin
     perform recall._check_user(p_user_id);
-    perform recall._check_json(p_rows, 'p_rows');
+    perform recall._check_json(p_rows, 'p_rows', 64, 2147483647);
     if p_rows is null or jsonb_typeof(p_rows) <> 'array'
        or p_rows <> '[]' and not recall._is_sealed_user(p_user_id) then
         raise exception using

@@ -39,9 +39,12 @@ declare
 begin
     -- One statement for three checks: each PERFORM starts an executor.
     perform recall._check_user(p_user_id),
-            recall._check_json(p_messages, 'p_messages'),
+            recall._check_json(p_messages, 'p_messages', 64, 2147483647),
             recall._check_json(p_usage, 'p_usage');
     v_settings := recall._settings(p_user_id);
+    if pg_column_size(p_messages) > v_settings.message_max_characters then
+        perform recall._check_message_sizes(p_user_id, p_messages, v_settings);
+    end if;
     if v_settings.secrets <> 'keep' then
         p_messages := recall._guard_secrets(p_messages, v_settings, 'p_messages');
     end if;

@@ -12,7 +12,7 @@ security definer
 set search_path to pg_catalog, recall, pg_temp
 as $function$
 begin
-    perform recall._check_json(p_message, 'p_message');
+    perform recall._check_json(p_message, 'p_message', 64, 2147483647);
     return recall._message_hash(p_message);
 end;
 $function$;

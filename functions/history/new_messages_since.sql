@@ -20,7 +20,7 @@ as $function$
 declare
     v_problem text;
 begin
-    perform recall._check_json(p_messages, 'p_messages');
+    perform recall._check_json(p_messages, 'p_messages', 64, 2147483647);
     if p_messages is null or jsonb_typeof(p_messages) <> 'array' then
         v_problem := 'p_messages is not a JSON array';
     else

@@ -26,7 +26,7 @@ declare
     v_new      record;
 begin
     perform recall._check_user(p_user_id);
-    perform recall._check_json(p_items, 'p_items', 68);
+    perform recall._check_json(p_items, 'p_items', 68, 2147483647);
     perform recall._check_items(p_items);
     perform recall._check_model_name(nullif(p_embedding_model, ''), 'p_embedding_model');
     v_settings := recall._settings(p_user_id);

@@ -32,7 +32,7 @@ declare
     v_answer     jsonb;
 begin
     perform recall._check_user(p_user_id);
-    perform recall._check_json(p_decisions, 'p_decisions');
+    perform recall._check_json(p_decisions, 'p_decisions', 64, 2147483647);
     v_settings := recall._settings(p_user_id);
     perform recall._check_candidates(p_decisions, 'decisions', '{decision,target_id}', v_settings);
     perform recall._refuse_secrets(p_decisions, v_settings);

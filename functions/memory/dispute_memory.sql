@@ -31,6 +31,7 @@ declare
     v_is_proof boolean := false;
 begin
     perform recall._check_user(p_user_id);
+    perform recall._check_text(p_reason, 'p_reason', 10000);
     v_settings := recall._settings(p_user_id);
     p_reason   := recall._guard_text(p_reason, v_settings, 'p_reason');
     p_content  := recall._guard_text(p_content, v_settings, 'p_content');

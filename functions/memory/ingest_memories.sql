@@ -33,7 +33,7 @@ declare
     v_count      integer;
 begin
     perform recall._check_user(p_user_id);
-    perform recall._check_json(p_candidates, 'p_candidates');
+    perform recall._check_json(p_candidates, 'p_candidates', 64, 2147483647);
     v_settings := recall._settings(p_user_id);
     perform recall._check_candidates(p_candidates, 'candidates', '{review_at}', v_settings);
     perform recall._refuse_secrets(p_candidates, v_settings);

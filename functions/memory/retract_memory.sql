@@ -18,6 +18,7 @@ declare
     v_memory recall.memory_store;
 begin
     perform recall._check_user(p_user_id);
+    perform recall._check_text(p_reason, 'p_reason', 10000);
     p_reason := recall._guard_text(p_reason, recall._settings(p_user_id), 'p_reason');
     perform recall._lock_user_and_bump_revision(p_user_id);
     v_memory := recall._read_memory(p_user_id, p_memory_id);

@@ -42,7 +42,7 @@ declare
         'message_search_retention', 'future_skew'];
     -- Weaker when higher; NULL is unlimited.
     v_higher  constant text[]          := array[
-        'source_memories_per_hour', 'daily_user_cost_limit_microcents',
+        'message_max_characters', 'source_memories_per_hour', 'daily_user_cost_limit_microcents',
         'user_cost_limit_microcents', 'pattern_jobs_per_day', 'ledger_max_body', 'job_max_attempts',
         'demotion_accesses_per_hour'];
     v_lower   constant text[]          := array[

@@ -36,7 +36,7 @@ begin
             hint    = 'The commit of an import crashes a worker (Citus 14.0.1). Import into an '
                       'installation that is not distributed yet.';
     end if;
-    perform recall._check_json(p_document, 'p_document', 68);
+    perform recall._check_json(p_document, 'p_document', 68, 2147483647);
     perform recall._lock_user_and_bump_revision(p_user_id);
     perform recall._check_document(p_user_id, p_document);
     perform recall._check_import_values(p_document);
@@ -51,7 +51,7 @@ begin
     perform recall._import_keys(p_user_id, p_document);
 
     begin
-        perform recall._check_metadata(coalesce(v_user -> 'metadata', '{}'));
+        perform recall._check_metadata(coalesce(v_user -> 'metadata', '{}'), false);
         v_created := (v_user ->> 'created_at')::timestamptz;
         if not isfinite(v_created) then
             raise exception using

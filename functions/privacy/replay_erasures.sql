@@ -24,7 +24,7 @@ declare
     v_gone    record;
     v_prompts bytea[] := '{}'::bytea[];
 begin
-    perform recall._check_json(p_erasures, 'p_erasures');
+    perform recall._check_json(p_erasures, 'p_erasures', 64, 2147483647);
     perform recall._check_isolation();
     perform recall._add_erasures(coalesce(p_erasures, '[]'));
     for v_leaf in select l.leaf from recall._user_leaves() as l (leaf) loop

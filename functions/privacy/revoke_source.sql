@@ -27,6 +27,7 @@ declare
     v_ended  uuid[];
 begin
     perform recall._check_user(p_user_id);
+    perform recall._check_text(p_reason, 'p_reason', 10000);
     if p_source_session_id is null and p_source is null
        or p_source not in ('conversation', 'manual', 'inference', 'tool', 'consolidation',
                            'import') then

@@ -42,6 +42,9 @@ begin
     perform recall._check_user(p_user_id);
     perform recall._check_json(p_metadata, 'p_metadata');
     perform recall._check_metadata(p_metadata);
+    perform recall._check_text(p_model_id, 'p_model_id');
+    perform recall._check_text(p_agent_id, 'p_agent_id');
+    perform recall._check_text(p_title, 'p_title', 1000);
     if p_model_id is null or p_model_id = '' then
         raise exception using
             errcode = 'RC003',
@@ -59,6 +62,8 @@ begin
     perform recall._lock_user_for_share(p_user_id);
     perform recall._lock_session_for_share(p_user_id, p_parent_session_id);
     v_settings := recall._settings(p_user_id);
+    perform recall._check_text(p_system_prompt, 'p_system_prompt',
+                               v_settings.message_max_characters);
     v_metadata := recall._guard_secrets(v_metadata, v_settings, 'p_metadata');
 
     if v_window is null then

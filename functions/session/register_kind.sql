@@ -15,6 +15,7 @@ security definer
 set search_path to pg_catalog, recall, pg_temp
 as $function$
 begin
+    perform recall._check_text(p_description, 'p_description', 10000);
     if p_kind is null or p_kind collate "C" !~ '^[a-z][a-z0-9_]{0,62}$' or p_description is null
        or p_description = '' or p_is_behavioral is null
        or least(p_lifetime, p_review_after) <= interval '0'

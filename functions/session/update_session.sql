@@ -22,7 +22,7 @@ declare
     v_tokens  integer;
 begin
     perform recall._check_user(p_user_id);
-    perform recall._check_json(p_changes, 'p_changes');
+    perform recall._check_json(p_changes, 'p_changes', 64, 67108864);
     perform recall._check_keys(
         p_changes,
         array['model_id', 'context_window_size', 'system_prompt', 'system_prompt_tokens',
@@ -30,6 +30,11 @@ begin
               'title', 'metadata'],
         'p_changes');
     perform recall._check_metadata(coalesce(p_changes -> 'metadata', '{}'));
+    perform recall._check_text(p_changes ->> 'model_id', 'p_changes.model_id');
+    perform recall._check_text(p_changes ->> 'agent_id', 'p_changes.agent_id');
+    perform recall._check_text(p_changes ->> 'title', 'p_changes.title', 1000);
+    perform recall._check_text(p_changes ->> 'system_prompt', 'p_changes.system_prompt',
+                               (recall._settings(p_user_id)).message_max_characters);
     p_changes := recall._guard_secrets(p_changes, recall._settings(p_user_id), 'p_changes');
 
     v_session := recall._lock_session(p_user_id, p_session_id);

@@ -48,6 +48,7 @@ create table pg_temp.settings (
     episode_lifetime                interval    not null default '90 days',
     verbatim_lifetime               interval    not null default '90 days',
     memory_max_characters           integer     not null default 4000,
+    message_max_characters          integer     default 1000000,
     near_duplicate_distance         real        not null default 0.20,
     durable_confidence              real        not null default 0.7,
     protect_user_stated             boolean     not null default true,
@@ -172,6 +173,8 @@ create table pg_temp.settings (
         check (verbatim_lifetime between interval '1 microsecond' and interval '1000 years'),
     constraint settings_memory_max_characters_check
         check (memory_max_characters between 100 and 100000),
+    constraint settings_message_max_characters_check
+        check (message_max_characters between 1000 and 10000000),
     constraint settings_near_duplicate_distance_check
         check (near_duplicate_distance between 0 and 0.5),
     constraint settings_durable_confidence_check check (durable_confidence between 0 and 1),
@@ -438,6 +441,10 @@ comment on column recall.settings.episode_lifetime is 'Lifetime of an episodic m
 comment on column recall.settings.verbatim_lifetime is 'Lifetime of a verbatim memory.';
 comment on column recall.settings.memory_max_characters is
     'Maximum length of a memory in characters (100 to 100000); a longer text is rejected.';
+comment on column recall.settings.message_max_characters is
+    'Maximum length of the content of a message, of its other fields together, and of a system '
+    'prompt, in characters (1000 to 10000000; null: none). Parts and fields count as JSON, with '
+    'images in data URLs. A longer message is rejected; those that are stored stay.';
 comment on column recall.settings.near_duplicate_distance is
     'Cosine distance up to which a memory is a candidate for near-duplicate (0 to 0.5).';
 comment on column recall.settings.durable_confidence is

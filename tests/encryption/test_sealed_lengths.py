@@ -116,3 +116,60 @@ def test_database_bounds_the_bytes_of_a_ciphertext(sealed: uuid.UUID, db: Connec
     for text in ("x" * 201, "sealed:v1:" + "x" * 191):
         with refused("RC003", "p_slot is"):
             call(db, "remember", p_user_id=uuid.uuid4(), p_content="Tea", p_slot=text)
+
+
+@pytest.mark.parametrize("letter", LETTERS)
+def test_message_of_an_encrypted_user_is_bounded_by_its_plaintext(
+    db: Connection, configured: str, sealed: uuid.UUID, letter: str
+) -> None:
+    """Content, parts, fields, prompts, titles and reasons, as of any user."""
+    plain = uuid.uuid4()
+    call_ = {"id": "c", "type": "function", "function": {"name": "f", "arguments": ""}}
+
+    def fields(count: int) -> dict[str, Any]:
+        return {"role": "user", "content": "x",
+                "metadata": {str(n): letter * count for n in range(10)}}  # fmt: skip
+
+    for user in (sealed, plain):
+        call(db, "configure_user", p_user_id=user, p_changes={"message_max_characters": 1000})
+    with connected(configured) as memory:
+        for user in (sealed, plain):
+            chat = memory.session(user=user, model="gpt-4o-mini", system_prompt=letter * 1000,
+                                  title=letter * 1000)  # fmt: skip
+            chat.append([
+                {"role": "user", "content": letter * 1000},
+                {"role": "user", "content": [{"type": "text", "text": letter * 970}]}, fields(85),
+            ])  # fmt: skip
+            for wrong in (
+                {"role": "user", "content": letter * 1001},
+                {"role": "user", "content": [{"type": "text", "text": letter * 971}]}, fields(100),
+                {"role": "assistant", "content": None, "tool_calls": [
+                    call_ | {"function": {"name": "f", "arguments": letter * 1000}}]},
+            ):  # fmt: skip
+                with pytest.raises(InvalidInputError, match=r"characters.*, more than 1000"):
+                    chat.append([wrong])
+            for change in ({"title": letter * 1001}, {"system_prompt": letter * 1001}):
+                with pytest.raises(InvalidInputError, match="1001 characters, more than 1000"):
+                    chat.update(**change)
+            with pytest.raises(InvalidInputError, match="more than 1000000"):
+                chat.update(metadata={"x": letter * 1_000_000})
+            made = memory.remember(user, "User has a boat.", embedding=None)
+            with pytest.raises(InvalidInputError, match="10001 characters, more than 10000"):
+                memory.memories.retract(user, made.memory_id, reason=letter * 10_001)
+            memory.memories.retract(user, made.memory_id, reason=letter * 10_000)
+            assert len(chat.messages()) == 3
+            memory.admin.configure_user(user, message_max_characters=2000)
+            chat.append([{"role": "user", "content": letter * 1001}])
+            memory.privacy.export_user(user)
+
+
+def test_database_bounds_the_ciphertexts_of_another_driver(
+    memory: AgentMemory, sealed: uuid.UUID, db: Connection
+) -> None:
+    memory.admin.configure_user(sealed, message_max_characters=1000)
+    chat = memory.session(user=sealed, model="gpt-4o-mini")
+    chat.open()
+    text = "sealed:v1:1:message::" + "A" * 10_000
+    with refused("RC003", "messages[0].content has 10021 characters, more than 1000"):
+        call(db, "append_messages", p_user_id=sealed, p_session_id=chat.session_id,
+             p_messages=[{"role": "user", "content": text}])  # fmt: skip

@@ -719,6 +719,7 @@ def test_append_estimates_a_megabyte_in_seconds(
     db: Connection, user: uuid.UUID, session: uuid.UUID
 ) -> None:
     """With estimated tokens, whatever it is made of, in seconds."""
+    call(db, "configure_user", p_user_id=user, p_changes={"message_max_characters": 2_000_000})
     texts = {
         "words": "the quick brown fox " * 52_500,
         "hex": "0123456789abcdef" * 65_536,

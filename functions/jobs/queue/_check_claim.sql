@@ -16,6 +16,7 @@ declare
     v_kind text;
 begin
     perform recall._check_limit(p_limit);
+    perform recall._check_text(p_worker, 'p_worker');
     perform recall._check_lease(p_lease);
     if coalesce(p_worker, '') = '' then
         raise exception using

@@ -24,7 +24,7 @@ begin
         return;
     end if;
     if jsonb_array_length(v_vectors) <> v_wanted then
-        perform recall._check_json(p_answer, 'p_answer');
+        perform recall._check_json(p_answer, 'p_answer', 64, 2147483647);
         o_work := o_work || jsonb_build_object('failure', jsonb_build_object(
             'error', format('%s vectors of %s texts', jsonb_array_length(v_vectors), v_wanted),
             'is_final', false, 'is_ours', true));
@@ -38,7 +38,7 @@ begin
             'token_counts', coalesce(p_work -> 'token_counts', '[]') || v_counts);
     end if;
 exception when sqlstate 'RC004' then
-    perform recall._check_json(p_answer, 'p_answer');
+    perform recall._check_json(p_answer, 'p_answer', 64, 2147483647);
     o_work := o_work || jsonb_build_object('failure', jsonb_build_object(
         'error', 'RC004 ' || sqlerrm, 'is_final', true));
 end;

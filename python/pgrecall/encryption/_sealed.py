@@ -71,6 +71,10 @@ _OF_MODELS = {"fail_job"}
 _NAME_CHARACTERS = 200  # of a slot, a task and a key
 _NAME_HINT = "Names have 1 to 200 characters."
 _MAX_TAGS = 100
+_TITLE_CHARACTERS = 1000
+_REASON_CHARACTERS = 10_000
+_METADATA_CHARACTERS = 1_000_000
+_SIZE_HINT = "Keep large values elsewhere, and a reference to them here."
 _LIST_HINT = (
     "Tags are a list of at most 100 texts, metadata an object, each of at most 16 characters for "
     "each of settings.memory_max_characters."
@@ -108,6 +112,7 @@ class Sealing:
         secrets: masks secrets; None where they are stored unchanged.
         is_refusing: whether a text that holds a secret is refused instead.
         memory_characters: the most that a memory may have; None where the database alone decides.
+        message_characters: the most of a message's content, of its other fields and of a prompt.
         clock: makes the ids of new rows.
     """
 
@@ -116,6 +121,7 @@ class Sealing:
     secrets: Redactor | None = None
     is_refusing: bool = False
     memory_characters: int | None = None
+    message_characters: int | None = None
     clock: DatabaseClock = dataclasses.field(default_factory=DatabaseClock)
 
 
@@ -277,6 +283,21 @@ def refuse_long(text: Any, most: int, what: str, hint: str) -> None:
         raise InvalidInputError(f"{what} is {json_text(text)[:80]}", hint=hint)
 
 
+def refuse_beyond(value: Any, most: int | None, what: str) -> None:
+    """Refuse a text, or a value whose JSON is too long, as `recall._check_text` does.
+
+    Raises:
+        InvalidInputError: it has more characters.
+    """
+    if most is None or not value:
+        return
+    if not isinstance(value, str):
+        value = json.dumps(json.loads(json_text(value)), ensure_ascii=False)  # as jsonb writes it
+    if len(value) > most:
+        message = f"{what} has {len(value)} characters, more than {most}"
+        raise InvalidInputError(message, hint=_SIZE_HINT)
+
+
 def refuse_large(value: Any, most: int, items: int | None, what: str) -> None:
     """Refuse a list or an object that is too large, as `refuse_long` does.
 
@@ -301,6 +322,7 @@ class Sealer:
         self._context = context
         self._clock = sealing.clock
         self._memory_characters = sealing.memory_characters
+        self.message_characters = sealing.message_characters
         self.has_vectors = sealing.has_vectors
 
     def new_row(self) -> UUID:
@@ -329,6 +351,8 @@ class Sealer:
         """Encrypt its values: notes; those of a memory, which filters compare, as field value."""
         if not isinstance(metadata, Mapping):
             return metadata
+        if field == "note":
+            refuse_beyond(metadata, _METADATA_CHARACTERS, "metadata")
         return {
             key: value if key in _PLAIN_KEYS or value is None or isinstance(value, bool)
             else self.value(value, field)
@@ -383,6 +407,10 @@ class Sealer:
         what = what or f"messages[{place}]"
         if not isinstance(message, Mapping):
             return message
+        if (most := self.message_characters) is not None:
+            others = {key: item for key, item in message.items() if key != "content"}
+            refuse_beyond(message.get("content"), most, f"{what}.content")
+            refuse_beyond(others, most, f"{what} beside its content")
         where = f"{self._context} {place}" if self._context else ""
         row = self._keys.row_of(where) if where else self.new_row()
 
@@ -473,7 +501,9 @@ def _open_session(sealer: Sealer, given: _Given) -> _Given:
 
 def _session(sealer: Sealer, given: _Given, session_id: UUID) -> _Given:
     sealed = dict(given)
+    refuse_beyond(given.get("title"), _TITLE_CHARACTERS, "title")
     if has_text(prompt := given.get("system_prompt"), "system_prompt"):
+        refuse_beyond(prompt, sealer.message_characters, "system_prompt")
         if sealed.get("system_prompt_tokens") is None:
             sealed["system_prompt_tokens"] = count_text_tokens(prompt, COUNTED_AS)
         sealed["system_prompt"] = sealer.text(prompt, "prompt")
@@ -519,6 +549,7 @@ def _supersede(sealer: Sealer, given: _Given) -> _Given:
 
 
 def _retract(sealer: Sealer, given: _Given) -> _Given:
+    refuse_beyond(given.get("reason"), _REASON_CHARACTERS, "reason")
     return given | {"reason": sealer.text(given.get("reason"), "reason")}
 
 

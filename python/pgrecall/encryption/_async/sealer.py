@@ -123,8 +123,7 @@ class AsyncSealer:
         else:
             sealing = known.sealing
         if sealing is not None:
-            characters = await self._memory_characters(user_id)
-            sealing = replace(sealing, memory_characters=characters)
+            sealing = await self._limited(sealing, user_id)
         if len(self._known) >= _MAX_USERS:
             self._known.clear()
         until = time.monotonic() + _FRESH_SECONDS
@@ -142,8 +141,8 @@ class AsyncSealer:
         wrapped = [(row[0], bytes(row[1]), row[2]) for row in rows]
         return wrapped, [tuple(row[3:]) for row in rows]
 
-    async def _memory_characters(self, user_id: UUID) -> int | None:
-        """Return the most characters of a memory of a user; None before an upgrade.
+    async def _limited(self, sealing: Sealing, user_id: UUID) -> Sealing:
+        """Return the rules with the limits of the user's texts; None before an upgrade.
 
         The answer sets the clock, too.
         """
@@ -152,8 +151,11 @@ class AsyncSealer:
         _, [[rules]] = await self._transport.send(call, repeatable=True)
         if "time_ms" in rules:
             self._clock.set(rules["time_ms"], asked, elapsed())
-        found: int | None = rules.get("memory_max_characters")
-        return found
+        return replace(
+            sealing,
+            memory_characters=rules.get("memory_max_characters"),
+            message_characters=rules.get("message_max_characters"),
+        )
 
     def forget(self, user_id: UUID) -> bool:
         """Ask again for the user's keys at the next call; return whether there was an answer."""
@@ -175,12 +177,12 @@ class AsyncSealer:
         try:
             return sealed_call(call, sealing)
         except InvalidInputError:
-            # the limit may have been raised since it was cached
-            characters = await self._memory_characters(user_id)
-            if characters == sealing.memory_characters:
+            # a limit may have been raised since it was cached
+            current = await self._limited(sealing, user_id)
+            if current == sealing:
                 raise
             self.forget(user_id)
-            return sealed_call(call, replace(sealing, memory_characters=characters))
+            return sealed_call(call, current)
 
     async def opened(
         self, call: Call, columns: Sequence[str], rows: list[tuple[Any, ...]], user_id: UUID

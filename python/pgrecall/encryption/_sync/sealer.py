@@ -124,8 +124,7 @@ class SyncSealer:
         else:
             sealing = known.sealing
         if sealing is not None:
-            characters = self._memory_characters(user_id)
-            sealing = replace(sealing, memory_characters=characters)
+            sealing = self._limited(sealing, user_id)
         if len(self._known) >= _MAX_USERS:
             self._known.clear()
         until = time.monotonic() + _FRESH_SECONDS
@@ -143,8 +142,8 @@ class SyncSealer:
         wrapped = [(row[0], bytes(row[1]), row[2]) for row in rows]
         return wrapped, [tuple(row[3:]) for row in rows]
 
-    def _memory_characters(self, user_id: UUID) -> int | None:
-        """Return the most characters of a memory of a user; None before an upgrade.
+    def _limited(self, sealing: Sealing, user_id: UUID) -> Sealing:
+        """Return a sealing with the limits of the user's texts; None before an upgrade.
 
         The answer sets the clock, too.
         """
@@ -153,8 +152,11 @@ class SyncSealer:
         _, [[rules]] = self._transport.send(call, repeatable=True)
         if "time_ms" in rules:
             self._clock.set(rules["time_ms"], asked, elapsed())
-        found: int | None = rules.get("memory_max_characters")
-        return found
+        return replace(
+            sealing,
+            memory_characters=rules.get("memory_max_characters"),
+            message_characters=rules.get("message_max_characters"),
+        )
 
     def forget(self, user_id: UUID) -> bool:
         """Ask again for the user's keys at the next call; return whether there was an answer."""
@@ -176,12 +178,12 @@ class SyncSealer:
         try:
             return sealed_call(call, sealing)
         except InvalidInputError:
-            # the limit may have been raised since it was cached
-            characters = self._memory_characters(user_id)
-            if characters == sealing.memory_characters:
+            # a limit may have been raised since it was cached
+            current = self._limited(sealing, user_id)
+            if current == sealing:
                 raise
             self.forget(user_id)
-            return sealed_call(call, replace(sealing, memory_characters=characters))
+            return sealed_call(call, current)
 
     def opened(
         self, call: Call, columns: Sequence[str], rows: list[tuple[Any, ...]], user_id: UUID

@@ -1,0 +1,163 @@
+"""Texts and JSON are bounded: a value that is too large is refused before work begins."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterator
+from typing import Any
+
+import psycopg
+import pytest
+from psycopg.types.json import Jsonb
+
+from support import append, call, open_session, refused, rows, said, value
+from support.everyfunction import World, furnish
+from support.parameters import (
+    Parameter,
+    adorned,
+    call_with,
+    leaves,
+    public_parameters,
+    replaced,
+    sane_arguments,
+)
+
+Connection = psycopg.Connection[Any]
+
+NAME = "word " * 600_000  # 3 MB
+TEXT = "word " * 12_000_000  # 60 MB
+PART = "word " * 3_600_000  # 18 MB
+
+READS = "is compared or searched for, and not stored"
+CUT = "is cut to settings.ledger_max_body"
+PURE = "is not stored"
+ACCEPTED = {
+    ("clear_working", "p_task_id"): READS,
+    ("compile_context", "p_query"): READS,
+    ("dispute_memory", "p_current_message"): READS,
+    ("explain_context", "p_query"): READS,
+    ("fail_job", "p_error"): "is cut, since a failure must be reportable",
+    ("fail_job", "p_phases"): "is left out, since a failure must be reportable",
+    ("get_items", "p_namespace"): READS, ("get_items", "p_keys"): READS,
+    ("get_working", "p_task_id"): READS,
+    ("get_working", "p_key"): READS,
+    ("list_namespaces", "p_prefix"): READS, ("list_namespaces", "p_suffix"): READS,
+    ("list_sealed_users", "p_other_than"): READS,
+    ("message_hash", "p_message"): PURE, ("new_messages_since", "p_messages"): PURE,
+    ("next_request", "p_answer"): "is of no request in flight, or its vectors are malformed",
+    ("query_dates", "p_query"): READS, ("record_model_call", "p_request"): CUT,
+    ("record_model_call", "p_response"): CUT, ("record_protocol_event", "p_payload"): CUT,
+    ("remember", "p_current_message"): READS, ("search", "p_query"): READS,
+    ("search_items", "p_namespace"): READS,
+    ("search_items", "p_embedding_model"): READS, ("search_messages", "p_query"): READS,
+    ("search_sessions", "p_query"): READS, ("touch_items", "p_namespace"): READS,
+    ("touch_items", "p_keys"): READS, ("user_id", "p_external_id"): PURE,
+}  # fmt: skip
+"""Parameters that take a text of any size, and why."""
+
+
+def too_large(parameter: Parameter, base: Any) -> Iterator[tuple[str, Any]]:
+    """Yield values of a parameter that are too large: as a whole, and in each text of its JSON."""
+    if parameter.kind == "text":
+        yield "", NAME
+    elif parameter.kind == "text[]":
+        yield "", [NAME]
+    elif parameter.kind == "jsonb":
+        yield "", Jsonb({"x": TEXT})
+        if parameter.name == "p_document":
+            return  # an export of an upgraded database may hold larger rows
+        for path in leaves(base.obj if base is not None else {}, breadth=1):
+            yield str(path), Jsonb(replaced(base.obj, path, PART))
+
+
+@pytest.mark.slow
+def test_every_parameter_refuses_what_is_too_large_or_says_why_not(db: Connection) -> None:
+    world: World = adorned(db, furnish(db, "alpha"))
+    db.execute("set statement_timeout = '20s'")
+    failed: list[tuple[str, str, str, str]] = []
+    taken: dict[tuple[str, str], list[str]] = {}
+    for function, parameters in public_parameters(db).items():
+        sane = next(iter(sane_arguments(function, parameters, world)))
+        if function == "open_session":
+            sane["p_session_id"] = None  # an open session is returned as it is
+        for parameter in parameters:
+            for label, large in too_large(parameter, sane.get(parameter.name)):
+                arguments = sane | {parameter.name: large}
+                try:
+                    with db.transaction(force_rollback=True):
+                        call_with(db, function, parameters, arguments)
+                except psycopg.Error as error:
+                    if not str(error.sqlstate).startswith("RC"):
+                        failed.append((function, parameter.name, label, str(error)[:300]))
+                else:
+                    taken.setdefault((function, parameter.name), []).append(label)
+    assert failed == []
+    assert taken.keys() == ACCEPTED.keys()
+
+
+def stored(db: Connection, user: uuid.UUID, session: uuid.UUID) -> list[int]:
+    found = call(db, "get_messages", p_user_id=user, p_session_id=session)
+    return [len(one["content"] or str(one["content_parts"])) for one in found]
+
+
+def test_message_is_bounded_by_its_characters(db: Connection, user: uuid.UUID) -> None:
+    call(db, "configure_user", p_user_id=user, p_changes={"message_max_characters": 1000})
+    session = open_session(db, user)
+    parts = [{"type": "text", "text": "x" * 970}]  # 1000 characters of JSON
+    append(db, user, session, [
+        {"role": "user", "content": "ä" * 1000}, {"role": "user", "content": "\n" * 1000},
+        {"role": "user", "content": parts},
+        {"role": "user", "content": "x", "metadata": {"a": "x" * 950}},
+    ])  # fmt: skip
+    call_ = {"id": "c", "type": "function", "function": {"name": "f", "arguments": "x" * 1000}}
+    for message, words in (
+        ({"role": "user", "content": "ä" * 1001},
+         "messages[1].content has 1001 characters, more than 1000"),
+        ({"role": "user", "content": [{"type": "text", "text": "x" * 971}]},
+         "content has 1001 characters"),
+        ({"role": "user", "content": "x", "metadata": {"a": "x" * 1000}}, "beside its content"),
+        ({"role": "user", "content": "x", "odd": "x" * 1000}, "beside its content"),
+        ({"role": "assistant", "content": "", "tool_calls": [call_]}, "beside its content"),
+    ):  # fmt: skip
+        with refused("RC003", words):
+            append(db, user, session, [{"role": "user", "content": "Hello"}, message])
+    assert len(stored(db, user, session)) == 4
+    for changes in ({"p_system_prompt": "x" * 1001}, {"p_title": "x" * 1001}):
+        with refused("RC003", "has 1001 characters, more than 1000"):
+            open_session(db, user, **changes)
+    with refused("RC003", "p_changes.system_prompt has 1001 characters"):
+        call(db, "update_session", p_user_id=user, p_session_id=session,
+             p_changes={"system_prompt": "x" * 1001})  # fmt: skip
+    for wrong in (999, 10_000_001):
+        with refused("RC003", "message_max_characters"):
+            call(db, "configure_user", p_user_id=user, p_changes={"message_max_characters": wrong})
+
+
+def test_larger_rows_of_an_earlier_release_are_read_exported_and_imported(
+    db: Connection, user: uuid.UUID
+) -> None:
+    """Limits hold for what is written; stored rows and their exports stay."""
+    session = open_session(db, user)
+    with db.transaction():
+        db.execute("update recall.settings set message_max_characters = null")
+        append(db, user, session, said("x" * 3_000_000))
+        call(db, "update_session", p_user_id=user, p_session_id=session,
+             p_changes={"system_prompt": "y" * 3_000_000})  # fmt: skip
+        db.execute("update recall.settings set message_max_characters = 1000000")
+    db.execute("update recall.users set metadata = %s where user_id = %s",
+               [Jsonb({"x": "z" * 3_000_000}), user])  # fmt: skip
+    assert stored(db, user, session) == [3_000_000]
+    document = value(db, "select recall.export_user(%s)", [user])
+    call(db, "forget_user", p_user_id=user)
+    call(db, "import_user", p_user_id=user, p_document=document)
+    again = value(db, "select recall.export_user(%s)", [user])
+    for name in ("sessions", "conversation_history"):
+        assert again["tables"][name] == document["tables"][name]
+    for one in (again, document):
+        assert len(one["tables"]["users"][0]["metadata"]["x"]) == 3_000_000
+    append(db, user, session, said("And so on"))
+    with refused("RC003", "3000000 characters, more than 1000000"):
+        append(db, user, session, said("x" * 3_000_000))
+    assert rows(db, "select message_max_characters as most from recall.settings") == [
+        {"most": 1_000_000}
+    ]
