@@ -143,7 +143,7 @@ class SyncSealer:
         return wrapped, [tuple(row[3:]) for row in rows]
 
     def _limited(self, sealing: Sealing, user_id: UUID) -> Sealing:
-        """Return a sealing with the limits of the user's texts; None before an upgrade.
+        """Return the rules with the limits of the user's texts; None before an upgrade.
 
         The answer sets the clock, too.
         """
