@@ -24,7 +24,7 @@ ROOT = Path(__file__).resolve().parents[1]
 BIN = Path(sys.executable).parent
 MAX_COLUMNS = 100
 MAX_BODY_LINES = 100  # "under about 80"; comments do not count
-MAX_CORE_LINES = 6900  # of the driver, as .ci/lines.py counts them
+MAX_CORE_LINES = 7000  # of the driver, as .ci/lines.py counts them
 
 
 def main() -> int:
