@@ -1,6 +1,7 @@
 -- Take the schemas of the extensions off the search path again, and check what was bound there.
 -- Defaults, checks, generated columns, indexes and SQL bodies keep the functions, operators and
--- types that they found when they were defined. Only the extensions may own some outside ours.
+-- types that they found when they were defined. Outside ours they must be members of the extensions
+-- that a superuser owns, as those of an extension's script: its owner may add others to it.
 -- Raises  RC007 a definition uses an object of somebody else.
 do $own_path$
 declare
@@ -31,11 +32,25 @@ begin
       into v_user, v_used
       from ours as o
       join pg_catalog.pg_depend as d on d.classid = o.class and d.objid = o.oid
+     cross join lateral (
+            select p.pronamespace, p.proowner
+              from pg_catalog.pg_proc as p
+             where d.refclassid = 'pg_proc'::regclass and p.oid = d.refobjid
+             union all
+            select p.oprnamespace, p.oprowner
+              from pg_catalog.pg_operator as p
+             where d.refclassid = 'pg_operator'::regclass and p.oid = d.refobjid
+             union all
+            select t.typnamespace, t.typowner
+              from pg_catalog.pg_type as t
+             where d.refclassid = 'pg_type'::regclass and t.oid = d.refobjid
+           ) as u (schema, owner)
+      join pg_catalog.pg_roles as r on r.oid = u.owner
       -- an array type belongs to the extension of its elements
       left join pg_catalog.pg_type as t
         on d.refclassid = 'pg_type'::regclass and t.oid = d.refobjid and t.typcategory = 'A'
-     where d.refclassid in ('pg_proc'::regclass, 'pg_operator'::regclass, 'pg_type'::regclass)
-       and not exists (
+     where u.schema not in ('pg_catalog'::regnamespace, 'recall'::regnamespace)
+       and not ((r.rolsuper or r.rolname = current_user) and exists (
                select
                  from pg_catalog.pg_depend as m
                  join pg_catalog.pg_extension as e on e.oid = m.refobjid
@@ -43,9 +58,7 @@ begin
                   and m.objid      = coalesce(t.typelem, d.refobjid)
                   and m.refclassid = 'pg_extension'::regclass
                   and m.deptype    = 'e'
-                  and e.extname in ('vector', 'pg_trgm'))
-       and (pg_identify_object(d.refclassid, d.refobjid, 0)).schema
-           not in ('pg_catalog', 'recall', 'pg_temp')
+                  and e.extname in ('vector', 'pg_trgm')))
      limit 1;
     if found then
         raise exception using

@@ -1,17 +1,20 @@
 -- Check the preconditions of an installation, and name who can fix a failure.
--- Then lock the database against other installers, and set the search path that every function
--- copies by `set search_path to pg_catalog, recall, pg_temp`.
+-- Then lock the database against other installers, and set the search path of the installation. It
+-- does not hold the schemas of the extensions: others may create objects there. Without the
+-- transaction of transaction.sql, the types below are looked up on the caller's path.
 do $preflight$
 declare
     v_lock   constant bigint := pg_catalog.hashtextextended('pgrecall.install', 0);
-    v_until  timestamptz;
-    v_holder text;
+    v_until  pg_catalog.timestamptz;
+    v_holder pg_catalog.text;
     v_pid    integer;
-    v_ext    text;
-    v_needed text;
-    v_have   text;
-    v_schema name            := coalesce(pg_catalog.current_schema(), 'public');
+    v_ext    pg_catalog.text;
+    v_needed pg_catalog.text;
+    v_have   pg_catalog.text;
+    v_schema pg_catalog.name;
 begin
+    -- From here on the installer calls no function of a foreign schema.
+    perform pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true);
     if pg_catalog.pg_is_in_recovery() then
         raise exception using
             errcode = 'RC007',
@@ -24,8 +27,6 @@ begin
             message = 'pgrecall cannot be installed in a read-only transaction',
             hint    = 'set default_transaction_read_only = off;';
     end if;
-    -- From here on the installer calls no function of a foreign schema.
-    perform pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true);
 
     if current_setting('recall.installation_began') <> format('%s', now()) then
         raise exception using
@@ -86,6 +87,13 @@ begin
         perform pg_sleep(0.05 + random() / 10);
     end loop;
 
+    -- A schema of somebody else, such as one with the installer's name, could be dropped with them.
+    v_schema := coalesce((
+        select n.nspname
+          from pg_catalog.pg_namespace as n
+          join pg_catalog.pg_roles as r on r.oid = n.nspowner
+         where n.nspname = current_setting('recall.home')
+           and (r.rolsuper or r.rolname in (current_user, 'pg_database_owner'))), 'public');
     foreach v_ext in array array['vector', 'pg_trgm'] loop
         v_needed := case v_ext when 'vector' then '0.8' else '1.6' end;
 

@@ -44,14 +44,17 @@ class Unset(enum.Enum):
 UNSET: Final = Unset.UNSET
 
 _VECTORS = {"halfvec", "halfvec[]"}
-USER = "nullif(set_config('recall.user_id', %(user_id)s::uuid::text, true), '')::uuid"
+USER = "nullif(pg_catalog.set_config('recall.user_id', %(user_id)s::uuid::text, true), '')::uuid"
 # the user of `ensure_user`, by id or by the name, becomes that of the transaction
 _NAMED_USER = (
-    "%(external_id)s::text || left(set_config('recall.user_id', coalesce("
+    "%(external_id)s::text || pg_catalog.left(pg_catalog.set_config('recall.user_id', coalesce("
     "%(user_id)s::uuid, recall.user_id(%(external_id)s::text))::text, true), 0)"
 )
 # sets the model, too, and appends nothing to the user
-_MODEL = "::text || left(set_config('recall.embedding_model', %(its_model)s, true), 0)"
+_MODEL = (
+    "::text || pg_catalog.left("
+    "pg_catalog.set_config('recall.embedding_model', %(its_model)s, true), 0)"
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from typing import Any
 
 import psycopg
 import pytest
+from psycopg.types.json import Jsonb
 
 from pgrecall.errors import NotFoundError
 from support import call, open_session, raise_errors, rows, together, value, wait_for_lock
@@ -295,6 +296,25 @@ def test_sessions_leave_a_shared_prompt_without_waiting(db: Connection, connect:
                " where content = %s", [prompt])  # fmt: skip
     call(db, "purge_expired")
     assert not rows(db, "select from recall.system_prompts where content = %s", [prompt])
+
+
+def test_jobs_of_two_users_add_to_the_totals_of_a_day_at_once(
+    db: Connection, connect: Connect
+) -> None:
+    span = "select recall._record_spans(array[jsonb_populate_record(null::recall.job_phases, %s)])"
+    conns = [connect(autocommit=False) for _ in range(3)]
+    total = "select coalesce(sum(cost_microcents), 0)::int from recall.model_spending_totals"
+    before = value(db, total)
+    for conn in conns:
+        conn.execute("set local lock_timeout = '500ms'")
+        conn.execute(span.encode(), [Jsonb({
+            "user_id": str(uuid.uuid4()), "job_id": str(uuid.uuid4()), "kind": "embed",
+            "phase_id": str(uuid.uuid4()), "phase": "embed", "duration_ms": 1, "items": 1,
+            "prompt_tokens": 1, "completion_tokens": 1, "cost_microcents": 7,
+            "created_at": value(db, "select now()").isoformat()})])  # fmt: skip
+    for conn in conns[::-1]:
+        conn.commit()
+    assert value(db, total) == before + 21
 
 
 # --- all calls

@@ -49,17 +49,19 @@ ROLLED_BACK = (
 
 # Local to the transaction: behind a pooler the connection is somebody else's a moment later.
 _FRAME = b"""
-select set_config('recall.user_id', %s, true), set_config('statement_timeout', %s, true),
-       set_config('idle_in_transaction_session_timeout', %s, true),
-       set_config('recall.user_key', %s, true),
-       set_config('recall.embedding_model', %s, true)
+select pg_catalog.set_config('recall.user_id', %s, true),
+       pg_catalog.set_config('statement_timeout', %s, true),
+       pg_catalog.set_config('idle_in_transaction_session_timeout', %s, true),
+       pg_catalog.set_config('recall.user_key', %s, true),
+       pg_catalog.set_config('recall.embedding_model', %s, true)
 """
 # The caller's transaction keeps its timeouts. Before shards a call commits at once, so the proxy
 # refuses one within such a transaction.
 _FRAME_OF_CALLER = b"""
-select set_config('recall.user_id', %s, true), set_config('recall.user_key', %s, true),
-       set_config('recall.embedding_model', %s, true),
-       set_config('recall.in_transaction', 'on', true)
+select pg_catalog.set_config('recall.user_id', %s, true),
+       pg_catalog.set_config('recall.user_key', %s, true),
+       pg_catalog.set_config('recall.embedding_model', %s, true),
+       pg_catalog.set_config('recall.in_transaction', 'on', true)
 """
 # A transaction has no timeouts but its deadline; calls leave theirs on connections of our own pool.
 _NO_TIMEOUTS = (b"set local statement_timeout to default;"
