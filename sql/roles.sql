@@ -38,17 +38,22 @@ begin
      where n.nspname = 'recall';
 
     if found then
-        -- A pgrecall schema has a settings table with our first setting. An empty schema may have
-        -- been prepared for this installation.
-        if not exists (
-            select
+        -- A pgrecall schema has a settings table with these columns. Reading a view, or a column of
+        -- a type with a cast, would run its maker's code. An empty schema may have been prepared
+        -- for this installation.
+        if (
+            select count(*)
               from pg_catalog.pg_attribute as a
               join pg_catalog.pg_class as c on c.oid = a.attrelid
               join pg_catalog.pg_namespace as n on n.oid = c.relnamespace
              where n.nspname = 'recall'
                and c.relname = 'settings'
-               and a.attname = 'embedding_dimensions'
-        ) and exists (
+               and c.relkind = 'r'
+               and (a.attname, a.atttypid) in (
+                       ('embedding_dimensions', 'integer'::regtype),
+                       ('role_prefix', 'text'::regtype),
+                       ('share_roles', 'boolean'::regtype))
+        ) < 3 and exists (
             select
               from pg_catalog.pg_depend as d
               join pg_catalog.pg_namespace as n on n.oid = d.refobjid

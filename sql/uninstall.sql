@@ -1,10 +1,11 @@
 -- Remove pgrecall and all of its data from this database.
+-- Columns, indexes and checks that others have added to its tables go without notice.
 -- Objects of others that would go with it stop it, unless recall.uninstall_cascade is on:
 --     PGOPTIONS="-c recall.uninstall_cascade=on" psql -d DATABASE -f sql/uninstall.sql
 -- The extensions vector and pg_trgm stay. The roles stay, too, since other databases of the cluster
 -- may use them. The last message is the statement that drops the roles, with the names used here.
 \set ON_ERROR_STOP on
-begin;
+begin isolation level read committed;
 set local client_min_messages = warning;
 set local search_path to pg_catalog, pg_temp;
 do $uninstall$
@@ -18,6 +19,9 @@ declare
     v_other   text;
     v_foreign text[];
     v_jobs    text[];
+    v_table   text;
+    v_is_ours boolean;
+    v_schemas name[] := array['recall'];
 begin
     if lower(v_cascade) not in ('on', 'off', 'true', 'false') then
         raise exception using
@@ -33,19 +37,56 @@ begin
     v_suffix := '@' || case when octet_length(current_database()) <= 29
                             then current_database()::text
                             else left(md5(current_database()), 29) end;
-    if exists (
-        select from pg_catalog.pg_attribute as a
-         where a.attrelid = to_regclass('recall.settings') and a.attname = 'role_prefix'
-    ) then
+    -- Another role may have made these names. Reading a view, or a column of a type with a cast,
+    -- would run that role's code. The lock keeps a table from becoming a view before it is read.
+    for v_table in
+        select c.oid::regclass
+          from pg_catalog.pg_class as c
+         where c.relnamespace = to_regnamespace('recall')
+           and c.relname in ('settings', 'migrations')
+           and c.relkind = 'r'
+    loop
+        execute format('lock table %s in access share mode', v_table);
+    end loop;
+    select count(*) = 5
+      into v_is_ours
+      from pg_catalog.pg_namespace as n
+      join pg_catalog.pg_class as c on c.relnamespace = n.oid and c.relowner = n.nspowner
+      join pg_catalog.pg_attribute as a on a.attrelid = c.oid
+     where n.nspname = 'recall'
+       and c.relkind = 'r'
+       and not c.relforcerowsecurity
+       and (c.relname, a.attname, a.atttypid) in (
+               ('settings', 'role_prefix', 'text'::regtype),
+               ('settings', 'scheduled_by', 'text'::regtype),
+               ('settings', 'scheduled_in', 'oid'::regtype),
+               ('settings', 'embedding_dimensions', 'integer'::regtype),
+               ('migrations', 'objects', 'text[]'::regtype));
+    if v_is_ours then
         execute 'select s.role_prefix, case when d.datname = current_database() '
                 'then s.scheduled_by end from recall.settings as s '
                 'left join pg_catalog.pg_database as d on d.oid = s.scheduled_in'
            into v_prefix, v_other;
+        execute 'select coalesce(max(m.objects), ''{}'') from recall.migrations as m'
+           into v_created;
+    end if;
+    if exists (
+        select from pg_catalog.pg_attribute as a
+         where a.attrelid = to_regclass('recall_shard.departed_users')
+           and a.attname  = 'departed_at'
+    ) then
+        v_schemas := v_schemas || name 'recall_shard';  -- of a shard behind a proxy
     end if;
 
     if exists (
-        select from pg_catalog.pg_class as c
-         where c.relnamespace = to_regnamespace('cron') and c.relname = 'job'
+        select
+          from pg_catalog.pg_extension as e
+          join pg_catalog.pg_depend as d
+            on d.refclassid = 'pg_extension'::regclass and d.refobjid = e.oid
+         where e.extname = 'pg_cron'
+           and d.deptype = 'e'
+           and d.classid = 'pg_class'::regclass
+           and d.objid   = to_regclass('cron.job')
     ) then
         if has_schema_privilege('cron', 'usage') then
             execute $sql$
@@ -78,15 +119,8 @@ begin
                       length(v_suffix), quote_literal(v_suffix);
     end if;
 
-    if exists (
-        select from pg_catalog.pg_attribute as a
-         where a.attrelid = to_regclass('recall.migrations') and a.attname = 'objects'
-    ) then
-        execute 'select coalesce(max(m.objects), ''{}'') from recall.migrations as m'
-           into v_created;
-    end if;
     -- recall.migrations names what the installation created. Types of arguments lose their schemas,
-    -- which depend on the search path. Other objects are pgrecall's if its owner owns them.
+    -- which depend on the search path.
     with recursive created (name) as materialized (
         select regexp_replace(replace(o.name, '"', ''), '[^ (,]+\.', '', 'g')
           from unnest(v_created) as o (name)
@@ -103,7 +137,7 @@ begin
           from pg_catalog.pg_namespace as n
           join pg_catalog.pg_depend as d
             on d.refclassid = 'pg_namespace'::regclass and d.refobjid = n.oid
-         where n.nspname in ('recall', 'recall_shard')
+         where n.nspname = any (v_schemas)
            and d.deptype = 'n'
     ), ours (classid, objid) as (
         select m.classid, m.objid
@@ -113,24 +147,33 @@ begin
           left join pg_catalog.pg_type as t on m.classid = 'pg_type'::regclass and t.oid = m.objid
          where m.has_owner = m.owner
            and case
-                   when m.schema = 'recall_shard' then true
-                   when not exists (select from created) then to_regclass('recall.settings') > 0
+                   when m.schema = 'recall_shard' then coalesce(p.proname, c.relname) in (
+                       'departed_users', 'add_rows', 'awaits_walk', 'check_move', 'depart',
+                       'drop_rows', 'ensure_months', 'enter', 'find_user', 'finish_backfills',
+                       'hold_user', 'move_key', 'open_rows', 'read_columns', 'read_rows',
+                       'receive_user', 'remove_copy', 'remove_departed', 'stage_rows', 'state',
+                       'user_months', 'user_of', 'user_tables', 'users_in_slots')
+                   when not exists (select from created) then v_is_ours
                    when p.oid is not null then exists (
                        select
                          from created as o
                         where o.name = format('%s(%s)', p.proname, regexp_replace(
                                   replace(pg_get_function_identity_arguments(p.oid), '"', ''),
                                   '[^ (,]+\.', '', 'g')))
-                   -- months may be detached
-                   when c.oid is not null and exists (
-                       select from created as o where starts_with(o.name, 'table ')) then exists (
-                       select
-                         from created as o
-                        where o.name = 'table ' || regexp_replace(
-                                  c.relname, '(_p[0-9]+)?(_old|_y[0-9]+m[0-9]{2})(_[0-9]+)?$', ''))
+                   -- _drop_month comments on a month that it only detaches
+                   when c.oid is not null then
+                       not exists (
+                           select from created as o where starts_with(o.name, 'table '))
+                       or exists (
+                           select from created as o where o.name = 'table ' || c.relname)
+                       or c.relkind = 'r'
+                          and starts_with(obj_description(c.oid, 'pg_class'),
+                                          'Messages past their retention, detached')
                    when t.typtype = 'c' then exists (
                        select from created as o where o.name = t.typname)
-                   else true
+                   else t.typtype = 'e'
+                        and t.typname in ('session_status', 'message_role', 'memory_tier',
+                                          'memory_scope', 'provenance', 'job_state')
                end
          union
         select d.classid, d.objid
@@ -157,13 +200,13 @@ begin
            and (w.oid is null or w.rulename = '_RETURN')
            and (r.oid is null or r.relkind not in ('r', 'p', 'f', 'v', 'm')
                 or r.relnamespace in (select n.oid from pg_catalog.pg_namespace as n
-                                       where n.nspname in ('recall', 'recall_shard')))
+                                       where n.nspname = any (v_schemas)))
     ), known as materialized (
         select o.classid, o.objid from ours as o
          union all
         select 'pg_namespace'::regclass, n.oid
           from pg_catalog.pg_namespace as n
-         where n.nspname in ('recall', 'recall_shard')
+         where n.nspname = any (v_schemas)
     ), theirs (classid, objid, objsubid) as (
         select s.classid, s.objid, s.objsubid
           from known as k
@@ -228,7 +271,9 @@ begin
     end if;
 
     drop schema if exists recall cascade;
-    drop schema if exists recall_shard cascade;  -- of a shard behind a proxy
+    if 'recall_shard' = any (v_schemas) then
+        drop schema recall_shard cascade;
+    end if;
 
     select string_agg(quote_ident(r.rolname), ', ' order by r.rolname)
       into v_roles

@@ -2,6 +2,8 @@
 -- The schema recall_proxy knows the shards, and finds the shard of a user. `generate.sql` then
 -- makes the functions of the schema recall. Only a superuser may create functions of PL/Proxy.
 do $proxy$
+declare
+    v_owner name;
 begin
     if to_regclass('recall.settings') is not null then
         raise exception using
@@ -18,6 +20,19 @@ begin
             hint    = format('The server''s administrator adds the operating system package '
                              '(Debian: postgresql-%s-plproxy).',
                              current_setting('server_version_num')::integer / 10000);
+    end if;
+    -- The superuser would run what another role has put into it.
+    select pg_catalog.pg_get_userbyid(n.nspowner)
+      into v_owner
+      from pg_catalog.pg_namespace as n
+      join pg_catalog.pg_roles as r on r.oid = n.nspowner
+     where n.nspname = 'recall_proxy'
+       and not r.rolsuper;
+    if found then
+        raise exception using
+            errcode = 'RC007',
+            message = format('schema recall_proxy belongs to %I, who is no superuser', v_owner),
+            hint    = 'Drop or rename it, or take a database of its own for the proxy.';
     end if;
 end;
 $proxy$;

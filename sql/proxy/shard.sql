@@ -17,6 +17,18 @@ begin
     end if;
     if to_regnamespace('recall_shard') is null then
         execute format('create schema recall_shard authorization %I', v_owner);
+    elsif exists (
+        select
+          from pg_catalog.pg_namespace as n
+         where n.nspname = 'recall_shard'
+           and pg_catalog.pg_get_userbyid(n.nspowner) <> v_owner
+    ) then
+        raise exception using
+            errcode = 'RC007',
+            message = format('schema recall_shard does not belong to %I, as recall does', v_owner),
+            hint    = format('Drop or rename it where it is not pgrecall''s; or hand it over: '
+                             'reassign its objects, and alter schema recall_shard owner to %I;',
+                             v_owner);
     end if;
     execute format('set local role %I', v_owner);
 end;

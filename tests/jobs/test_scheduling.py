@@ -22,6 +22,7 @@ from psycopg.conninfo import conninfo_to_dict
 
 from pgrecall import schema
 from support import call, health_row, login_role, our_role, refused, rows, together, value
+from support.installing import AS_PG_CRON
 from support.servers import TestServer
 
 Connection = psycopg.Connection[Any]
@@ -199,10 +200,6 @@ begin
 end $$;
 create function cron.unschedule(job_name name) returns boolean language sql as
 $$ select cron.unschedule(j.jobid) from cron.job as j where j.jobname = $1 $$;
-set allow_system_table_mods = on;
-insert into pg_extension (oid, extname, extowner, extnamespace, extrelocatable, extversion)
-select 999999, 'pg_cron', 10, 'cron'::regnamespace, false, '1.4';
-reset allow_system_table_mods;
 """
 
 
@@ -220,7 +217,7 @@ def old_cron(server: TestServer, request: pytest.FixtureRequest) -> Iterator[Con
     try:
         with psycopg.connect(server.dsn(new), autocommit=True) as conn:
             conn.execute("drop extension if exists pg_cron")
-            conn.execute(OLD_CRON.encode())
+            conn.execute((OLD_CRON + AS_PG_CRON).encode())
             yield conn
     finally:
         rename(new, name)

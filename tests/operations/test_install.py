@@ -36,6 +36,7 @@ from support import (
     value,
 )
 from support.installing import (
+    AS_PG_CRON,
     ROLES,
     ROOT,
     SMALL,
@@ -949,6 +950,7 @@ def test_uninstall_unschedules_our_jobs_first(empty_dsn: str) -> None:
                 (4, 'recall_report', current_database());
             """
         )
+        conn.execute(AS_PG_CRON.encode())
         schema.uninstall(conn)
         assert [row["jobid"] for row in rows(conn, "select jobid from cron.job order by 1")] == [
             2,

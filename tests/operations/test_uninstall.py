@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from typing import Any
 
 import psycopg
@@ -11,8 +12,9 @@ import pytest
 
 from pgrecall import schema
 from pgrecall.schema import InstallError
-from support import append, call, open_session, rows, run, said, value
-from support.installing import ROOT, SMALL, exists, install_by_driver, use
+from support import login_role, rows, run, value
+from support.installing import AS_PG_CRON, ROOT, SMALL, exists, install_by_driver, use
+from support.released import drop_months
 from support.servers import TestServer
 
 Connection = psycopg.Connection[Any]
@@ -155,6 +157,40 @@ THEIRS: dict[str, tuple[str, list[str]]] = {
         "set role recall_owner; create type recall.pair as (a integer, b integer); reset role",
         ["type recall.pair"],
     ),
+    "domain of the owner": (
+        "set role recall_owner; create domain recall.mail as text; reset role",
+        ["type recall.mail"],
+    ),
+    "enum of the owner": (
+        "set role recall_owner; create type recall.color as enum ('red'); reset role",
+        ["type recall.color"],
+    ),
+    "collation of the owner": (
+        "set role recall_owner; create collation recall.swedish (locale = 'C'); reset role",
+        ["collation recall.swedish"],
+    ),
+    "text search configuration of the owner": (
+        ("set role recall_owner; create text search configuration recall.plain"
+        " (copy = pg_catalog.simple); reset role"),
+        ["text search configuration recall.plain"],
+    ),
+    "operator of the owner": (
+        ("set role recall_owner; create operator recall.@@@"
+        " (leftarg = int, rightarg = int, function = int4pl); reset role"),
+        ["operator recall.@@@(integer,integer)"],
+    ),
+    "tables named like partitions": (
+        ("set role recall_owner; create table recall.users_old (id integer);"
+        "create table recall.users_p77_y2026m01 (id integer);"
+        "create table recall.conversation_history_p9_old (id integer); reset role"),
+        ["table recall.conversation_history_p9_old", "table recall.users_old",
+        "table recall.users_p77_y2026m01"],
+    ),
+    "table among those of a shard": (
+        (ROOT / "sql" / "proxy" / "shard.sql").read_text(encoding="utf-8")
+        + "create table recall_shard.orders (id integer); reset role",
+        ["table recall_shard.orders"],
+    ),
     "enum in the schema": (
         "create type recall.color as enum ('red')",
         ["type recall.color"],
@@ -195,24 +231,14 @@ def test_objects_of_others_stop_an_uninstall(copied: str, case: str) -> None:
 
 
 def test_a_used_installation_has_nothing_of_others(copied: str) -> None:
-    """With partitions, a detached month and default privileges."""
+    """A shard with partitions, a month that retention has detached, and default privileges."""
     with psycopg.connect(copied, autocommit=True) as conn:
         use(conn)
-        call(conn, "configure", p_changes={"drop_expired_history": False})
-        user = value(conn, "select recall.ensure_user('ada')")
-        session = open_session(conn, user)
-        append(conn, user, session, said("old", created_at="2019-05-05T00:00:00Z"))
-        parent = value(conn, "select recall._hash_leaf('recall.conversation_history', %s)::text",
-                       [user])  # fmt: skip
-        leaf = value(
-            conn,
-            "select l.leaf::text from recall._month_leaves(%s) as l"
-            " where l.lower_bound > '2026-01-01' order by l.lower_bound limit 1",
-            [parent],
-        )
-        conn.execute(f"alter table {parent} detach partition {leaf}".encode())
+        drop_months(conn)
+        conn.execute((ROOT / "sql" / "proxy" / "shard.sql").read_bytes())
         conn.execute("alter default privileges in schema recall grant select on tables to public")
         schema.uninstall(conn)
+        assert value(conn, "select to_regnamespace('recall_shard') is null")
     assert not exists(copied)
 
 
@@ -242,6 +268,88 @@ def test_a_schema_of_others_is_not_dropped(empty_dsn: str) -> None:
             schema.uninstall(conn)
         assert caught.value.detail == "table recall.phone_calls"
         assert value(conn, "select count(*) from recall.phone_calls") == 0
+
+
+@pytest.mark.parametrize("made", ["table", "view"])
+def test_settings_of_others_do_not_make_a_schema_ours(empty_dsn: str, made: str) -> None:
+    with psycopg.connect(empty_dsn, autocommit=True) as conn:
+        conn.execute(f"create schema recall; create {made} recall.settings as"
+                     " select 'x'::text as role_prefix".encode())  # fmt: skip
+        with pytest.raises(InstallError) as caught:
+            schema.uninstall(conn)
+        assert caught.value.detail == f"{made} recall.settings"
+        assert value(conn, "select count(*) from recall.settings") == 1
+
+
+def test_a_schema_recall_shard_of_others_stays(copied: str) -> None:
+    with psycopg.connect(copied, autocommit=True) as conn:
+        conn.execute("create schema recall_shard; create table recall_shard.orders (id integer)")
+        schema.uninstall(conn, cascade=True)
+        assert value(conn, "select count(*) from recall_shard.orders") == 0
+
+
+# what eve's code has done as a superuser; a sequence keeps it after a rollback, too
+RAN = """
+create schema eve;
+create sequence eve.ran;
+create function eve.own() returns text language plpgsql as $$
+begin
+    reset role;
+    if (select rolsuper from pg_roles where rolname = current_user) then
+        perform nextval('eve.ran');
+    end if;
+    return null;
+end $$;
+"""
+TRAPS = {
+    "pg_cron": """
+        create schema cron;
+        create function cron.unschedule(bigint) returns boolean language sql return true;
+        create view cron.job as
+        select eve.own()::bigint as jobid, 'recall_x' as jobname, 'a' as database, 'b' as command;
+    """,
+    "views": """
+        create schema recall;
+        create view recall.settings as
+        select eve.own() as role_prefix, eve.own() as scheduled_by, 0::oid as scheduled_in,
+               eve.own() is null as share_roles, 4 as embedding_dimensions;
+        create view recall.migrations as select array[eve.own()] as objects;
+    """,
+    "cast": """
+        create schema recall;
+        create type eve.word as enum ('x');
+        create function eve.of(eve.word) returns text language sql as 'select eve.own()';
+        create cast (eve.word as text) with function eve.of as implicit;
+        create table recall.settings as
+        select 'x'::eve.word as role_prefix, 'x'::eve.word as scheduled_by, 0::oid as scheduled_in,
+               true as share_roles, 4 as embedding_dimensions;
+    """,
+}
+
+
+@pytest.mark.parametrize("act", [schema.uninstall, schema.install])
+@pytest.mark.parametrize("trap", TRAPS)
+def test_names_that_another_role_has_made_run_nothing(
+    empty_dsn: str, trap: str, act: Callable[[Connection], None]
+) -> None:
+    """The caller is a superuser, where another role may create schemas."""
+    with psycopg.connect(empty_dsn, autocommit=True) as conn, login_role(conn) as eve:
+        name = eve["user"]
+        conn.execute(f'grant create on database "{conn.info.dbname}" to {name}'.encode())
+        with psycopg.connect(empty_dsn, autocommit=True, **eve) as trapper:
+            trapper.execute((RAN + TRAPS[trap]).encode())
+        with suppress(InstallError):
+            act(conn)
+        assert not value(conn, "select is_called from eve.ran")
+
+
+def test_a_shard_takes_no_schema_of_another_role(copied: str) -> None:
+    """Functions with the owner's rights would read its tables."""
+    with psycopg.connect(copied, autocommit=True) as conn, login_role(conn) as eve:
+        conn.execute(f"create schema recall_shard authorization {eve['user']}".encode())
+        with pytest.raises(psycopg.Error, match="does not belong to recall_owner") as caught:
+            conn.execute((ROOT / "sql" / "proxy" / "shard.sql").read_bytes())
+        assert caught.value.sqlstate == "RC007"
 
 
 def test_tables_of_others_stay_theirs_after_an_upgrade(copied: str) -> None:
@@ -274,6 +382,7 @@ def test_pg_cron_jobs_of_others_that_call_us_are_listed(copied: str) -> None:
                 (4, 'elsewhere', 'elsewhere', 'ada', 'select recall.health()');
             """
         )
+        conn.execute(AS_PG_CRON.encode())
         with pytest.raises(InstallError) as caught:
             schema.uninstall(conn)
         assert caught.value.detail == "pg_cron job 2 of ada: select * from recall.health()"

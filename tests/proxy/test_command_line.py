@@ -6,10 +6,13 @@ import json
 import uuid
 from collections.abc import Callable
 
+import psycopg
 import pytest
 
 from pgrecall.cli import main
-from support import call, open_session
+from pgrecall.cli._shards import init_shards, shard_states
+from pgrecall.errors import ConfigurationError
+from support import call, login_role, open_session
 from support.proxies import Fleet
 
 Run = Callable[..., tuple[int, str, str]]
@@ -88,6 +91,26 @@ def test_init_again_keeps_objects_of_others(fleet: Fleet, run: Run) -> None:
         conn.execute("drop table public.orders")
         assert run("init")[0] == 0
         assert call(conn, "version")
+
+
+def test_a_schema_of_another_role_makes_no_proxy(fleet: Fleet, empty_dsn: str) -> None:
+    """A superuser would run what is in it."""
+    trap = (
+        "create schema recall_proxy; create function recall_proxy.own() returns text"
+        " language plpgsql as 'begin alter role {eve} superuser; return null; end';"
+        " create view recall_proxy.release as select recall_proxy.own() as version;"
+        " create function recall_proxy.status() returns text language sql as"
+        " 'select recall_proxy.own()'"
+    )
+    with psycopg.connect(empty_dsn, autocommit=True) as conn, login_role(conn) as eve:
+        name = eve["user"]
+        conn.execute(f'grant create on database "{conn.info.dbname}" to {name}'.encode())
+        with psycopg.connect(empty_dsn, autocommit=True, **eve) as trapper:
+            trapper.execute(trap.format(eve=name).encode())
+        with pytest.raises(psycopg.Error, match=f"recall_proxy belongs to {name}"):
+            init_shards(conn, {"a": fleet.connection("a")})
+        with pytest.raises(ConfigurationError, match="is no proxy"):
+            shard_states(conn)
 
 
 @pytest.mark.parametrize(

@@ -23,6 +23,15 @@ ROOT = Path(__file__).resolve().parents[2]
 TEXT = (ROOT / "tests" / "contract" / "catalog_lint.sql").read_text(encoding="utf-8")
 RULES = dict(re.findall(r"(?ms)^-- rule: ([^\n]+)\n(.*?;)$", TEXT))
 ROLES = ("recall_admin", "recall_owner", "recall_reader", "recall_worker", "recall_writer")
+# makes a schema cron and its table job a stand-in for pg_cron
+AS_PG_CRON = """
+set allow_system_table_mods = on;
+insert into pg_extension (oid, extname, extowner, extnamespace, extrelocatable, extversion)
+select 999999, 'pg_cron', 10, 'cron'::regnamespace, false, '1.4';
+insert into pg_depend (classid, objid, objsubid, refclassid, refobjid, refobjsubid, deptype)
+select 'pg_class'::regclass, 'cron.job'::regclass, 0, 'pg_extension'::regclass, 999999, 0, 'e';
+reset allow_system_table_mods;
+"""
 SMALL = {"embedding_dimensions": 4, "hash_partitions": 2, "history_months_ahead": 3}
 
 

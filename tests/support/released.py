@@ -56,7 +56,7 @@ def fill(dsn: str, name: str) -> None:
     with psycopg.connect(dsn, autocommit=True) as conn:
         _fill_small(conn, INSTALLATIONS[name]["embedding_dimensions"])
         if name == "awkward":
-            _drop_months(conn)
+            drop_months(conn)
             _fill_every_table(conn)
             _encrypt_user(dsn)
             _configure(conn)
@@ -83,7 +83,7 @@ def _fill_small(conn: Connection, dimensions: int) -> None:
          p_value={"city": "Lima"})  # fmt: skip
 
 
-def _drop_months(conn: Connection) -> None:
+def drop_months(conn: Connection) -> None:
     """Let retention drop one month of history and detach another."""
     user = call(conn, "ensure_user", p_external_id="old")[0]["ensure_user"]
     for months, drops in ((15, True), (14, False)):

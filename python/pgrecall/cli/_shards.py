@@ -282,7 +282,13 @@ def _shards(proxy: psycopg.Connection[Any]) -> list[Shard]:
 
 
 def _require_proxy(proxy: psycopg.Connection[Any]) -> None:
-    if _value(proxy, "select to_regclass('recall_proxy.release') is null"):
+    made_by_superuser = (
+        "select coalesce(bool_or(r.rolsuper), false) from pg_catalog.pg_class as c"
+        " join pg_catalog.pg_namespace as n on n.oid = c.relnamespace"
+        " join pg_catalog.pg_roles as r on r.oid = n.nspowner"
+        " where n.nspname = 'recall_proxy' and c.relname = 'release'"
+    )
+    if not _value(proxy, made_by_superuser):
         raise ConfigurationError(
             f"database {proxy.info.dbname} is no proxy",
             hint="pgrecall shards init makes it one; --dsn names the proxy, not a shard.",
