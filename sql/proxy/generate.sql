@@ -3,17 +3,7 @@
 -- rights. Each calls a function of PL/Proxy in recall_proxy, which calls the shard's function. That
 -- of a user finds the shard itself, so that no caller can choose another one:
 --     psql -qAt -d SHARD -f sql/proxy/generate.sql | psql -1 -v ON_ERROR_STOP=1 -d PROXY
---
--- The function below `recall_shard.enter` depends on its result, so the settings take effect first.
-do $path$
-begin
-    -- format_type then names halfvec without its schema, which the proxy may have elsewhere
-    perform set_config('search_path', concat_ws(', ', 'pg_catalog', quote_ident(n.nspname)), false)
-       from pg_catalog.pg_extension as e
-       join pg_catalog.pg_namespace as n on n.oid = e.extnamespace
-      where e.extname = 'vector';
-end;
-$path$;
+set search_path to pg_catalog, pg_temp;
 with recursive
 -- How a function without a user is sent. {call} is the call on the shard s.shard_no.
 --   copy     needs no shard, and is copied
@@ -359,7 +349,9 @@ $body$, c.name) end as body
       from calls as c
 ),
 
-statements (place, name, statement) as (
+written (place, name, statement) as (
+    select -2, '', 'set search_path to pg_catalog, pg_temp'
+    union all
     select -1, '', 'do $$ begin if to_regclass(''recall.settings'') is not null then '
         'raise exception using errcode = ''RC007'', message = ''this database has an installation '
         'of pgrecall'', hint = ''A proxy is a database of its own.''; end if; end $$'
@@ -433,7 +425,10 @@ statements (place, name, statement) as (
      where t.typtype = 'c'
     union all
     -- clients ask the column of this table for the id of the type halfvec
-    select 100, '', 'create type recall.memory_embedding as (embedding halfvec)'
+    select 100, '', format('create type recall.memory_embedding as (embedding %s)',
+                           format_type(a.atttypid, null))
+      from pg_catalog.pg_attribute as a
+     where a.attrelid = 'recall.memory_embedding'::regclass and a.attname = 'embedding'
     union all
     select 101, f.name, regexp_replace(pg_get_functiondef(f.oid), '\s+$', '')
       from functions as f
@@ -498,6 +493,24 @@ statements (place, name, statement) as (
       from bodies as f
      cross join lateral unnest(f.roles) as g (role)
      where f.mode not in ('copy', 'shard')
+),
+
+-- The proxy may have halfvec in another schema, which is on no path: others may create there.
+statements (place, name, statement) as (
+    select w.place, w.name,
+           case when w.statement = r.statement then w.statement
+                else format('do %L', format(
+                    'begin execute replace(%L, ''{vector}'', (select quote_ident(n.nspname) from '
+                    'pg_catalog.pg_extension as e join pg_catalog.pg_namespace as n '
+                    'on n.oid = e.extnamespace where e.extname = ''vector'')); end', r.statement))
+           end
+      from written as w
+     cross join (
+            select quote_ident(n.nspname) || '.halfvec' as halfvec
+              from pg_catalog.pg_extension as e
+              join pg_catalog.pg_namespace as n on n.oid = e.extnamespace
+             where e.extname = 'vector') as v
+     cross join lateral replace(w.statement, v.halfvec, '{vector}.halfvec') as r (statement)
 ),
 
 -- shards whose functions differ give another checksum

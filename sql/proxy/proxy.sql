@@ -1,6 +1,7 @@
 -- Prepare a database as the proxy before the shards; repeatable.
 -- The schema recall_proxy knows the shards, and finds the shard of a user. `generate.sql` then
 -- makes the functions of the schema recall. Only a superuser may create functions of PL/Proxy.
+set search_path to pg_catalog, pg_temp;
 do $proxy$
 declare
     v_owner name;
@@ -37,8 +38,8 @@ begin
 end;
 $proxy$;
 
-create extension if not exists plproxy;
-create extension if not exists vector;
+create extension if not exists plproxy schema public;
+create extension if not exists vector schema public;
 create schema if not exists recall_proxy;
 create extension if not exists dblink schema recall_proxy;  -- moves of users
 do $dblink$

@@ -2,6 +2,7 @@
 -- The schema recall_shard holds what only shards need, so that an installation without a proxy is
 -- not changed. `recall_shard.enter` takes over the caller's settings for one statement, and fences
 -- a user who is being moved.
+set search_path to pg_catalog, pg_temp;
 do $shard$
 declare
     v_owner constant name := (

@@ -210,12 +210,6 @@ def _generate(proxy: psycopg.Connection[Any], shards: Mapping[str, str]) -> None
     made = proxy.execute("select r.version, r.checksum from recall_proxy.release as r").fetchone()
     if made is not None and all(f"'{part}'" in statements[-1] for part in made):
         return  # calls in progress would lose the functions that they run
-    vector = _value(
-        proxy,
-        "select quote_ident(n.nspname) from pg_extension as e"
-        " join pg_namespace as n on n.oid = e.extnamespace where e.extname = 'vector'",
-    )
-    proxy.execute("select set_config('search_path', %s, true)", [f"pg_catalog, {vector}"])
     for statement in statements:
         proxy.execute(statement.encode())
 
@@ -313,7 +307,8 @@ def _connected(
         own["password"] = proxy.info.password
     with psycopg.connect(conninfo.make_conninfo(connection, **own), autocommit=True) as conn:
         conn.execute(
-            "set datestyle = 'ISO'; set intervalstyle = 'postgres'; set timezone = 'UTC';"
+            "set search_path = pg_catalog, pg_temp;"
+            " set datestyle = 'ISO'; set intervalstyle = 'postgres'; set timezone = 'UTC';"
             " set idle_in_transaction_session_timeout = 0; set client_min_messages = warning"
         )
         yield conn

@@ -39,6 +39,7 @@ def _proxy(dsn: str | None) -> Iterator[psycopg.Connection[Any]]:
     if target is None:
         raise click.UsageError("name the proxy by --dsn or PGRECALL_DSN")
     with psycopg.connect(target, autocommit=True, **Limits().connection(target)) as conn:
+        conn.execute("set search_path = pg_catalog, pg_temp")  # others may create in public
         yield conn
 
 
