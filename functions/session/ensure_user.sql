@@ -1,7 +1,7 @@
 -- Create a user unless they exist, and return their UUID.
 -- Later calls merge metadata into the stored object.
 -- A UUIDv8 is no name, because another name may give it. Only as the id of the transaction's user
--- (recall.user_id), or of a user who has no name, it is accepted.
+-- (recall.user_id) it is accepted.
 -- Raises  RC003 empty text, a UUIDv8, or metadata is not an object.
 create or replace function recall.ensure_user(
     p_external_id text,
@@ -21,13 +21,7 @@ begin
     if v_user_id is null then
         v_user_id := recall.user_id(p_external_id);
     else
-        -- The name of an encrypted user is not stored, so that user may have one.
-        if recall._identity() is distinct from v_user_id::text and not exists (
-            select from recall.users as u
-             where u.user_id = v_user_id
-               and u.external_id is null
-               and not u.is_sealed
-        ) then
+        if recall._identity() is distinct from v_user_id::text then
             perform recall.user_id(p_external_id);  -- raises
         end if;
         p_external_id := null;

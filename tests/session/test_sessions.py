@@ -77,15 +77,12 @@ def test_id_of_an_encrypted_user_names_nobody(db: Connection) -> None:
             db.execute("select recall.ensure_user(%s)", [str(user)])
 
 
-def test_ensure_user_takes_the_id_of_a_user_without_a_name(db: Connection) -> None:
-    user = uuid.UUID(bytes=uuid.uuid4().bytes[:6] + b"\x8f" + uuid.uuid4().bytes[7:])
-    assert user.version == 8
+def test_id_of_a_user_whom_a_call_created_names_nobody(db: Connection) -> None:
+    """`remember(user_id('ada'), …)` stores no name."""
+    user = value(db, "select recall.user_id(%s)", [f"ada {uuid.uuid4()}"])
     open_session(db, user)
-    for metadata in ('{"plan": "free"}', '{"plan": "pro"}'):
-        found = value(db, "select recall.ensure_user(%s, %s)", [str(user), metadata])
-        assert found == user
-    (row,) = rows(db, "select * from recall.users where user_id = %s", [user])
-    assert (row["external_id"], row["metadata"]) == (None, {"plan": "pro"})
+    with refused("RC003", str(user)):
+        db.execute("select recall.ensure_user(%s)", [str(user)])
 
 
 def test_ensure_user_takes_the_id_of_the_transaction(db: Connection) -> None:
