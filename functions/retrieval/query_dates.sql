@@ -24,8 +24,8 @@ declare
     v_zone  constant text := coalesce(p_time_zone, 'UTC');
     v_today   date;
     v_kind    text;
-    v_pattern text;
-    v_parts   text[];
+    v_pattern text collate pg_c_utf8;
+    v_parts   text[] collate pg_c_utf8;
     v_days    daterange;
 begin
     perform recall._check_time_zone(v_zone, 'p_time_zone');

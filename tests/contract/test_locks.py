@@ -53,7 +53,7 @@ OVER = {
     "search_sessions hybrid": 6,
     "compile_context everything": 2,
     "compile_context split, recalled": 8,
-    "health": 20,
+    "health": 26,
     "purge_expired": 50,
     "estimate_embedding_migration": 70,
 }
