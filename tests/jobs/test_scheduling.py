@@ -288,11 +288,11 @@ def cron_dsn(server: TestServer) -> Iterator[str]:
     dsn = server.dsn(lives)
     with psycopg.connect(dsn, autocommit=True) as conn:
         conn.execute("create extension if not exists pg_cron")
-        schema.uninstall(conn)
+        schema.uninstall(conn, cascade=True)
         server.install(conn, embedding_dimensions=4, hash_partitions=1)
     yield dsn
     with psycopg.connect(dsn, autocommit=True) as conn:
-        schema.uninstall(conn)
+        schema.uninstall(conn, cascade=True)
         conn.execute("drop table if exists public.ran")
 
 
@@ -300,6 +300,7 @@ def cron_dsn(server: TestServer) -> Iterator[str]:
 def cron(cron_dsn: str) -> Iterator[Connection]:
     with psycopg.connect(cron_dsn, autocommit=True) as conn:
         conn.execute("delete from recall.maintenance_tasks where task = 'test_sweep'")
+        conn.execute("drop function if exists recall.test_sweep")
         conn.execute("drop table if exists public.ran")
         yield conn
         unschedule_all(conn)

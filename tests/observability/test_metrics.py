@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from psycopg.types.json import Jsonb
 
 from pgrecall import AgentMemory
+from pgrecall._plain import escaped
 from pgrecall.cli.metrics import prometheus_text
 from pgrecall.rows import Metric
 from support import call, login_role, refused, rows, value
@@ -260,7 +261,7 @@ def test_a_line_can_be_read_back(labels: dict[str, str], number: float) -> None:
         label: re.sub(r'\\\\|\\"|\\n', lambda m: unescaped[m[0]], said)
         for label, said in re.findall(r'(\w)="((?:[^"\\]|\\.)*)"', match[1] or "", re.DOTALL)
     }
-    assert read == labels
+    assert read == {label: escaped(said) for label, said in labels.items()}
 
 
 def test_lines_of_a_name_stand_together() -> None:
