@@ -48,7 +48,6 @@ create table pg_temp.settings (
     episode_lifetime                interval    not null default '90 days',
     verbatim_lifetime               interval    not null default '90 days',
     memory_max_characters           integer     not null default 4000,
-    message_max_characters          integer     default 1000000,
     near_duplicate_distance         real        not null default 0.20,
     durable_confidence              real        not null default 0.7,
     protect_user_stated             boolean     not null default true,
@@ -56,8 +55,6 @@ create table pg_temp.settings (
     secrets                         text        not null default 'keep',
     secret_classes                  text[]      not null
         default '{private_key,api_key,token,password,card}',
-
-    require_identity                boolean     not null default false,
 
     merge_above                     integer     not null default 5,
     merge_batch                     integer     not null default 20,
@@ -135,7 +132,8 @@ create table pg_temp.settings (
     ended_vector_retention          interval    not null default '30 days',
     message_search_retention        interval    not null default '30 days',
     owner                           text,
-
+    require_identity                boolean     not null default false,
+    message_max_characters          integer     default 1000000,
     constraint settings_pkey primary key (singleton),
     constraint settings_singleton_check check (singleton),
     constraint settings_embedding_dimensions_check check (embedding_dimensions between 1 and 16000),
