@@ -37,9 +37,9 @@ declare
     v_is_healed   boolean     := false;
     v_constraint  text;
 begin
-    -- One statement for three checks: each PERFORM starts an executor.
-    perform recall._check_user(p_user_id),
-            recall._check_json(p_messages, 'p_messages', 64, 2147483647),
+    -- The user first: within one statement an upgrade could drop the other checks meanwhile.
+    perform recall._check_user(p_user_id);
+    perform recall._check_json(p_messages, 'p_messages', 64, 2147483647),
             recall._check_json(p_usage, 'p_usage');
     v_settings := recall._settings(p_user_id);
     if pg_column_size(p_messages) > v_settings.message_max_characters then

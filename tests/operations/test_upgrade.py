@@ -127,7 +127,7 @@ def new(folder: Path) -> Release:
     )
     release.replace(
         "sql/tables/settings.sql",
-        r"(    owner  .*\n)",  # the last column
+        r"(    message_max_characters  .*\n)",  # the last column
         "\\g<1>    patience interval not null default '1 second',\n",
     )
     release.replace(
