@@ -83,9 +83,7 @@ begin
          where r.rolcanlogin
            and not r.rolsuper
            and r.rolname <> v_user
-           and pg_catalog.pg_has_role(r.oid, (
-                   select o.oid from pg_catalog.pg_roles as o
-                    where o.rolname = v_schema_owner), 'SET');
+           and r.rolname = v_schema_owner;
         if v_actors is not null and v_wanted is null then
             raise exception using
                 errcode = 'RC007',
