@@ -16,7 +16,6 @@ declare
     v_new_owner    name;
     v_owner        name;
     v_schema_owner name;
-    v_actors       text;
 begin
     if v_prefix !~ '^[a-z_][a-z0-9_]{0,55}$' or v_prefix ~ '^pg_' then
         raise exception using
@@ -77,21 +76,20 @@ begin
 
         -- A trigger or policy that the owner has put there runs within this transaction, and may
         -- reset the role. Naming an owner says that the installer trusts the schema.
-        select string_agg(quote_ident(r.rolname), ', ' order by r.rolname)
-          into v_actors
-          from pg_catalog.pg_roles as r
-         where r.rolcanlogin
-           and not r.rolsuper
-           and r.rolname <> v_user
-           and r.rolname = v_schema_owner;
-        if v_actors is not null and v_wanted is null then
+        if v_wanted is null and v_schema_owner <> v_user and exists (
+            select
+              from pg_catalog.pg_roles as r
+             where r.rolname = v_schema_owner
+               and r.rolcanlogin
+               and not r.rolsuper
+        ) then
             raise exception using
                 errcode = 'RC007',
-                message = format('schema recall belongs to %I, and what %s has put into it would '
-                                 'run with the rights of %I', v_schema_owner, v_actors, v_user),
-                hint    = format('Upgrade as %s. Or trust what is in the schema: '
-                                 'set recall.owner = %L; (pgrecall install --owner %s)',
-                                 v_actors, v_schema_owner, v_schema_owner);
+                message = format('schema recall belongs to %1$I, and what %1$I has put into it '
+                                 'would run with the rights of %2$I', v_schema_owner, v_user),
+                hint    = format('Upgrade as %1$I. Or trust what is in the schema: '
+                                 'set recall.owner = %1$L; (pgrecall install --owner %1$s)',
+                                 v_schema_owner);
         end if;
 
         if to_regclass('recall.settings') is not null then
