@@ -120,9 +120,11 @@ def test_erasure_names_the_own_writer_that_does_not_end(
         write(holder, writer, world | {"session": open_session(db, world["user"])})
     before = counts(db, world["user"])
     eraser = connect()
-    eraser.execute("set lock_timeout = '200ms'")
+    # nine seconds without the caller's own limit
+    eraser.execute("set lock_timeout = '200ms'; set statement_timeout = '6s'")
     with pytest.raises(psycopg.errors.LockNotAvailable) as caught:
         erase(eraser, "forget_user", world)
+    assert value(eraser, "show lock_timeout") == "200ms"
     assert str(world["user"]) in str(caught.value)
     assert "pg_terminate_backend" in (caught.value.diag.message_hint or "")
     for holder in holders:
@@ -132,6 +134,23 @@ def test_erasure_names_the_own_writer_that_does_not_end(
         holder.commit()
     erase(eraser, "forget_user", world)
     assert not any(counts(db, world["user"]).values())
+
+
+def test_first_write_of_a_user_stops_an_erasure_clearly(db: Connection, connect: Connect) -> None:
+    """Nobody sees the row that its transaction has added to user_locks."""
+    user = uuid.uuid4()
+    session = open_session(db, user)
+    holder = connect(autocommit=False)
+    call(holder, "put_working", p_user_id=user, p_session_id=session, p_task_id="t", p_key="k",
+         p_value=Jsonb(1))  # fmt: skip
+    eraser = connect()
+    eraser.execute("set lock_timeout = '200ms'")
+    with pytest.raises(psycopg.errors.LockNotAvailable, match="is still open"):
+        call(eraser, "forget_user", p_user_id=user)
+    holder.rollback()
+    with eraser.transaction():
+        call(eraser, "forget_user", p_user_id=user)
+        assert value(eraser, "show lock_timeout") == "200ms"
 
 
 @pytest.mark.parametrize("erasure", ERASURES)
