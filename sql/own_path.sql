@@ -1,7 +1,7 @@
 -- Take the schemas of the extensions off the search path again, and check what was bound there.
 -- Defaults, checks, generated columns, indexes and SQL bodies keep the functions, operators and
--- types that they found when they were defined. Outside ours they must be members of the extensions
--- that a superuser owns, as those of an extension's script: its owner may add others to it.
+-- types that they found when they were defined. Those outside our schema must be members of the
+-- extensions, and belong to a superuser: the owner of an extension may add objects of their own.
 -- Raises  RC007 a definition uses an object of somebody else.
 do $own_path$
 declare

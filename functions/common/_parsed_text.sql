@@ -1,7 +1,7 @@
 -- Return the text that PostgreSQL's parser reads in place of a text.
 -- Every tsvector is made of it, by _text_words. The parser starts over after each separator of a
 -- run such as a_b_c, and at each <!-- without an end: 80,000 characters took more than 20 seconds.
--- So a run ends after 32 separators, and these comments are no comments. Other text is unchanged.
+-- So a run ends after 32 separators, and such a <!-- opens no comment. Other text is unchanged.
 create or replace function recall._parsed_text(
     p_text text
 )

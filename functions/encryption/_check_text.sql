@@ -1,6 +1,6 @@
 -- Reject a text that is too long, by the name of its parameter.
--- Of a ciphertext only the bytes are known, at most four for each character; the driver counts the
--- characters.
+-- The database knows only the bytes of a ciphertext, at most four for each character. The driver
+-- counts the characters.
 -- Raises  RC003.
 create or replace function recall._check_text(
     p_text       text,

@@ -1,6 +1,6 @@
 -- Report rows of users who do not exist, such as those that a restore of one table brought back.
--- At most 400 tables and 20,000 users are looked at: 0.1 to 0.3 s. Of more they are drawn at
--- random. Not on Citus, where this would read all tables.
+-- It checks at most 400 tables and 20,000 users, at random where there are more: 0.1 to 0.3 s. On
+-- Citus it checks nothing, since it would read all tables.
 create or replace function recall._health_orphans()
 returns table (
     name   text,

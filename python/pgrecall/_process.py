@@ -1,4 +1,4 @@
-"""Which process this is, and what a fork leaves to its child.
+"""Notice forks: the process that this is, and the objects that a child renews or refuses.
 
 A fork copies the parent's connections and locks. Two processes on one socket read each other's
 answers, and nobody releases a lock that another thread of the parent held. So in a child

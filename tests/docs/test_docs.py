@@ -250,7 +250,7 @@ def test_page_of_roles_names_the_functions_that_are_not_security_definer(
 
 def test_tests_that_the_threat_model_names_exist() -> None:
     page = (ROOT / "docs" / "security" / "threat-model.md").read_text(encoding="utf-8")
-    rows = page.partition("## What holds")[2].partition("\n## ")[0].split("\n")
+    rows = page.partition("## Guarantees")[2].partition("\n## ")[0].split("\n")
     sentences = [row for row in rows if row.startswith("| ") and not row.startswith("| sentence")]
     assert len(sentences) > 20
     for row in sentences:

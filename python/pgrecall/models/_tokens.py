@@ -257,7 +257,7 @@ def _load(name: str) -> tiktoken.Encoding:
 def _folder_of(ranks: str) -> Path | None:
     """Return a folder in the form of tiktoken's cache that holds these ranks, verified.
 
-    None when they are neither at hand nor to be had in `_DOWNLOAD_SECONDS`.
+    None when no cache has them and no download ends within `_DOWNLOAD_SECONDS`.
     """
     file_name = _cache_key(_RANKS_URL.format(ranks))
     for folder in (_tiktoken_cache(), _own_cache()):
