@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import threading
 from collections.abc import Iterable, Mapping
 from datetime import date, datetime, timedelta
 from typing import Any
@@ -14,6 +13,7 @@ from pgvector import HalfVector
 from psycopg.types.json import Jsonb
 
 from pgrecall._logs import logger
+from pgrecall._process import lock
 from pgrecall.errors import InvalidInputError
 
 __all__ = [
@@ -33,7 +33,7 @@ _BEYOND = 10**400
 _BYTES = (bytes, bytearray, memoryview)
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 _REPLACED = [0]
-_COUNTING = threading.Lock()
+_COUNTING = lock()
 
 
 def to_jsonb(value: Any, what: str) -> Jsonb:

@@ -28,7 +28,7 @@ import psycopg
 import pytest
 from psycopg_pool import ConnectionPool
 
-from pgrecall import AgentMemory, AsyncAgentMemory, ForkedError, ModelSettings
+from pgrecall import AgentMemory, AsyncAgentMemory, ForkedError, ModelSettings, _json
 from pgrecall._async import core as async_core
 from pgrecall._sql import Call
 from pgrecall._sync import core as sync_core
@@ -192,7 +192,7 @@ def test_locks_that_another_thread_holds_are_open_in_a_child(dsn: str, tmp_path:
         locks: list[Any] = [
             core.write.transport._lock, core.background._lock, core.call_log._lock,
             chat._conversation._lock, sync_core._MAKING, sync_guard._MAKING, async_core._MAKING,
-            tokens._load_lock,
+            tokens._load_lock, _json._COUNTING,
         ]  # fmt: skip
         held, release = threading.Event(), threading.Event()
 
@@ -210,7 +210,7 @@ def test_locks_that_another_thread_holds_are_open_in_a_child(dsn: str, tmp_path:
 
         def work() -> list[str]:
             chat.context("What do I like?")
-            chat.append(user="Hello.", reply="Hi.")
+            chat.append(user="Hello.\x00", reply="Hi.")
             core.background.drain()
             core.call_log._submit(lambda: None, 1, "nothing")
             core.guard.sealer()
