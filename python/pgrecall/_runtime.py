@@ -496,6 +496,6 @@ class SyncStop:
         try:
             yield
         finally:
-            before, self._before = self._before, {}
-            for taken, handler in before.items():
+            for taken, handler in self._before.items():
                 signal.signal(taken, handler)
+            self._before = {}  # last: until then a signal may still call `ask`

@@ -21,6 +21,7 @@ import pytest
 
 from pgrecall import AgentMemory, AsyncAgentMemory
 from pgrecall._limits import Limits
+from pgrecall._runtime import SyncStop
 from pgrecall.errors import ConfigurationError, InvalidInputError
 from pgrecall.models import EmbeddingError
 from support import value, wait_for
@@ -482,6 +483,25 @@ def test_asynchronous_worker_does_new_jobs(configured: str, user: uuid.UUID) -> 
             assert set(report.done) == {"extract", "embed"}
 
     asyncio.run(run())
+
+
+def test_signal_between_two_restored_handlers_asks_to_stop(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    stop = SyncStop()
+    before = signal.getsignal(signal.SIGTERM)
+    restore = signal.signal
+
+    def restore_and_raise(number: int, handler: Any) -> Any:
+        found = restore(number, handler)
+        if number == signal.SIGINT:
+            signal.raise_signal(signal.SIGTERM)
+        return found
+
+    with stop.on_signals():
+        monkeypatch.setattr(signal, "signal", restore_and_raise)
+    assert stop.is_set()
+    assert signal.getsignal(signal.SIGTERM) == before
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
