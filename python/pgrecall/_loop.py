@@ -158,16 +158,20 @@ def repaired(completion: dict[str, Any]) -> dict[str, Any]:
 
 def result_text(value: Any) -> str:
     """Return what a function answered as the content of a tool message."""
+    return str(storable(_as_text(value), "answer of a tool"))
+
+
+def _as_text(value: Any) -> str:
     if isinstance(value, str):
-        return str(storable(value, "answer of a tool"))
+        return value
     from pydantic import BaseModel
 
     if isinstance(value, BaseModel):
-        return str(storable(value.model_dump_json(), "answer of a tool"))
+        return value.model_dump_json()
     try:
-        return str(storable(json_text(value), "answer of a tool"))
+        return json_text(value)
     except InvalidInputError:
-        return str(storable(str(value), "answer of a tool"))
+        return str(value)
 
 
 def error_text(problem: str) -> str:
