@@ -292,7 +292,7 @@ def refuse_beyond(value: Any, most: int | None, what: str) -> None:
     if most is None or not value:
         return
     if not isinstance(value, str):
-        value = json.dumps(json.loads(json_text(value)), ensure_ascii=False)  # as jsonb writes it
+        value = _as_jsonb(value)
     if len(value) > most:
         message = f"{what} has {len(value)} characters, more than {most}"
         raise InvalidInputError(message, hint=_SIZE_HINT)
@@ -305,9 +305,14 @@ def refuse_large(value: Any, most: int, items: int | None, what: str) -> None:
         InvalidInputError: its JSON has more characters, or it has more items.
     """
     if value:
-        text = json.dumps(json.loads(json_text(value)), ensure_ascii=False)  # as jsonb writes it
+        text = _as_jsonb(value)
         if len(text) > most or (items is not None and len(value) > items):
             raise InvalidInputError(f"{what} is {text[:80]}", hint=_LIST_HINT)
+
+
+def _as_jsonb(value: Any) -> str:
+    """Return the JSON of a value as PostgreSQL writes jsonb."""
+    return json.dumps(json.loads(json_text(value)), ensure_ascii=False)
 
 
 _LEFT_OUT = object()
