@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import date, datetime, timedelta
 from typing import Any
 from uuid import UUID
@@ -26,6 +26,7 @@ __all__ = [
     "storable",
     "storable_text",
     "to_jsonb",
+    "with_texts",
 ]
 
 JSON_LEVELS = 64  # of lists and dictionaries; a document of export_user has four more around it
@@ -123,7 +124,7 @@ def storable(value: Any, what: str) -> Any:
     with _COUNTING:
         _REPLACED[0] += count
     logger.warning("%s: characters that PostgreSQL cannot store, replaced: %d", what[:200], count)
-    return _replaced(value)
+    return with_texts(value, storable_text)
 
 
 def storable_text(text: str) -> str:
@@ -175,13 +176,14 @@ def _count_unstorable(value: Any, what: str) -> int:
     return 0
 
 
-def _replaced(value: Any) -> Any:
+def with_texts(value: Any, change: Callable[[str], str]) -> Any:
+    """Return a value with every text in it changed, keys included."""
     if isinstance(value, str):
-        return storable_text(value)
+        return change(value)
     if isinstance(value, Mapping):
-        return {_replaced(key): _replaced(item) for key, item in value.items()}
+        return {with_texts(key, change): with_texts(item, change) for key, item in value.items()}
     if isinstance(value, (list, tuple, set, frozenset)):
-        return [_replaced(item) for item in value]
+        return [with_texts(item, change) for item in value]
     return value
 
 

@@ -26,7 +26,7 @@ from pydantic import AfterValidator, AnyHttpUrl, BaseModel, Field
 from starlette.applications import Starlette
 
 from pgrecall import AsyncAgentMemory, AsyncChatSession
-from pgrecall._json import json_text
+from pgrecall._json import json_text, with_texts
 from pgrecall._options import ContextOptions
 from pgrecall._plain import plain_block, plain_text
 from pgrecall._sql import UNSET, User
@@ -453,21 +453,11 @@ class _Tools:
             raise ResourceError(shown(str(error))) from error
         if found is None:
             raise ResourceNotFoundError(f"there is no memory {shown(memory_id)}")
-        return json_text({"note": _NOTE, **_harmless(as_json(found))})
+        harmless = with_texts(as_json(found), lambda text: plain_block(plain_text(text)))
+        return json_text({"note": _NOTE, **harmless})
 
     async def answer_from_memory(self, question: str) -> str:
         """Ask a question together with what is remembered about it."""
         recalled = await self.recall_context(question)
         known = recalled.text or "Nothing is remembered about this."
         return f"{known}\n\nQuestion: {plain_block(question)}"
-
-
-def _harmless(value: Any) -> Any:
-    """Return a value with every text in it, keys included, as it may stand in a prompt."""
-    if isinstance(value, str):
-        return plain_block(plain_text(value))
-    if isinstance(value, dict):
-        return {_harmless(key): _harmless(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_harmless(item) for item in value]
-    return value
