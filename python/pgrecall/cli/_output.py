@@ -210,11 +210,11 @@ def _cell(value: object) -> str:
 
 
 @contextmanager
-def print_status(text: str) -> Iterator[Callable[[str], None] | None]:
-    """Show on a terminal what is being done; yield what replaces the text, None elsewhere."""
+def print_status(text: str) -> Iterator[Callable[[str], None]]:
+    """Show on a terminal what is being done; yield what replaces the text."""
     console = _console(stderr=True)
     if not console.is_terminal:
-        yield None
+        yield lambda _: None
         return
     with console.status(Text(escaped_line(text))) as status:
         yield lambda said: status.update(Text(escaped_line(said)))

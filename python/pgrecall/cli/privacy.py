@@ -184,16 +184,15 @@ def rotate_key_command(
         opened(dsn, no_embedding=True) as memory,
         print_status("encrypting again") as update,
     ):
-        shown = update or (lambda _: None)
         rows = 0
         if user is None:
             keys = memory.encryption.rewrap_users(
-                progress=lambda count: shown(f"{count} keys rewrapped")
+                progress=lambda count: update(f"{count} keys rewrapped")
             )
         else:
             if not wrapping_only:
                 rows = memory.encryption.rotate_user(
-                    user, progress=lambda count: shown(f"{count} rows encrypted again")
+                    user, progress=lambda count: update(f"{count} rows encrypted again")
                 )
             keys = memory.encryption.rewrap_user(user)
     if as_json:

@@ -119,5 +119,5 @@ def _work(
         return worker.run_until_idle(
             flush=flush,
             handle_signals=True,
-            progress=None if update is None else lambda report: update(str(report)),
+            progress=lambda report: update(str(report)),
         )
