@@ -98,11 +98,11 @@ class AsyncTransport:
         self._target = target
         self._limits = limits
         self._home = home or AsyncHome()
+        self._origin = _process.Origin(*_process.OF_CALLER)
         self._begin()
         _process.renewing(self)
 
     def _begin(self) -> None:
-        self._origin = _process.Origin(*_process.OF_CALLER)
         self._lock = AsyncRuntime.lock()
         self._own_pool: AsyncConnectionPool[AsyncConnection[Any]] | None = None
         self._known: WeakKeyDictionary[AsyncConnection[Any], bool] = WeakKeyDictionary()
@@ -111,12 +111,11 @@ class AsyncTransport:
         self._clusters = AsyncClusters()
 
     def _renew(self) -> None:
-        """Begin anew in a child: a pool of our own stays the parent's, as an open one of theirs."""
-        origin, target = self._origin, self._target
+        """Begin anew in a child: the parent keeps its pools, except a closed one of the caller."""
         _process.keep(self._own_pool)
         self._begin()
-        if not (isinstance(target, AsyncConnectionPool) and target.closed):
-            self._origin = origin
+        if isinstance(self._target, AsyncConnectionPool) and self._target.closed:
+            self._origin = _process.Origin(*_process.OF_CALLER)
 
     @property
     def is_pooled(self) -> bool:

@@ -99,11 +99,11 @@ class Transport:
         self._target = target
         self._limits = limits
         self._home = home or SyncHome()
+        self._origin = _process.Origin(*_process.OF_CALLER)
         self._begin()
         _process.renewing(self)
 
     def _begin(self) -> None:
-        self._origin = _process.Origin(*_process.OF_CALLER)
         self._lock = SyncRuntime.lock()
         self._own_pool: ConnectionPool[Connection[Any]] | None = None
         self._known: WeakKeyDictionary[Connection[Any], bool] = WeakKeyDictionary()
@@ -112,12 +112,11 @@ class Transport:
         self._clusters = SyncClusters()
 
     def _renew(self) -> None:
-        """Begin anew in a child: a pool of our own stays the parent's, as an open one of theirs."""
-        origin, target = self._origin, self._target
+        """Begin anew in a child: the parent keeps its pools, except a closed one of the caller."""
         _process.keep(self._own_pool)
         self._begin()
-        if not (isinstance(target, ConnectionPool) and target.closed):
-            self._origin = origin
+        if isinstance(self._target, ConnectionPool) and self._target.closed:
+            self._origin = _process.Origin(*_process.OF_CALLER)
 
     @property
     def is_pooled(self) -> bool:
