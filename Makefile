@@ -25,7 +25,7 @@ $(STAMP): pyproject.toml requirements/setup.txt
 	@$(PIP) --no-deps --no-build-isolation -e .
 	@touch $@
 
-# Names no index.
+# The files in requirements/ name no package index.
 LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
     --no-config --no-header --no-annotate --no-emit-package pgrecall pyproject.toml
 

@@ -1,4 +1,4 @@
-"""The logger of the package: what it names is stored text as often as not."""
+"""The logger of the package, which escapes its arguments: many are stored texts."""
 
 from __future__ import annotations
 

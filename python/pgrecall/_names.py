@@ -26,9 +26,9 @@ def new_uuid(milliseconds: int | None = None) -> UUID:
 
 
 def id_or_name(text: str) -> str | UUID:
-    """Return what an operator names a user or session by: a text, or an id that we make of texts.
+    """Return the text by which an operator names a user or session; as a UUID if we made the id.
 
-    Such an id is no name for applications, which pass it as a UUID.
+    Applications pass such an id as a UUID: as a name it is refused.
     """
     with suppress(ValueError):
         found = UUID(text)

@@ -26,7 +26,7 @@ INVISIBLE = re.compile(  # recall._invisible
     "\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U00013430-\U0001343f\U0001bca0-\U0001bca3"
     "\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
 )
-# The sign that asks for the colored form of the symbol before it acts on nothing else.
+# U+FE0F selects the emoji form of the symbol before it; there, and at the start, it hides nothing.
 _EMOJI_FORM = "(?:(?<=[#*0-9\u00a9\u00ae\u203c-\u3299\U0001f000-\U0001faff])|\\A)\ufe0f"
 HIDDEN = re.compile(
     f"(?!{_EMOJI_FORM})(?:"

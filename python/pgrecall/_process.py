@@ -107,7 +107,7 @@ def check() -> None:
 
 def _begin_child() -> None:
     global _pid, _forks, _is_beginning
-    _is_beginning = True  # `renew` may ask which process this is
+    _is_beginning = True  # a `_renew` may call `check`
     try:
         _forks += 1
         _renew_all()

@@ -378,7 +378,7 @@ def _leave(cluster: _Cluster, lease: IO[bytes]) -> None:
     """Release the shared lock, and stop the server when no other process holds it."""
     _process.check()
     if lease.closed:
-        return  # the parent's
+        return  # in a child: the server is the parent's
     if not cluster.home.exists():
         lease.close()
         return

@@ -37,7 +37,7 @@ class PgRecallError(psycopg.DatabaseError):
     The driver raises some of them itself, before anything is sent; they look the same.
 
     Attributes:
-        sqlstate: `RC001` to `RC010`; None of a `ForkedError`.
+        sqlstate: `RC001` to `RC010`; None for a `ForkedError`.
     """
 
     def __init__(self, *args: Any, hint: str | None = None, **kwargs: Any) -> None:

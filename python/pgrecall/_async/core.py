@@ -203,7 +203,7 @@ class AsyncCore:
         return await AsyncRuntime.in_thread(embedder.embed, texts)
 
     async def user_id(self, user: User) -> UUID:
-        """Return the id of a user: a UUID as it is, of a text what `recall.user_id` makes."""
+        """Return the UUID of a user as it is, or the one that `recall.user_id` makes of a text."""
         if isinstance(user, UUID):
             return user
         if user not in self._users:

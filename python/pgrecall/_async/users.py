@@ -18,7 +18,7 @@ class AsyncUsers:
         self._core = core
 
     async def id(self, user: User) -> UUID:
-        """Return the id of a user: a UUID as it is, of a text what `recall.user_id` makes.
+        """Return the UUID of a user as it is, or the one that `recall.user_id` makes of a text.
 
         Raises:
             InvalidInputError: the text is empty, or a UUID of version 8: pass an id as `uuid.UUID`.

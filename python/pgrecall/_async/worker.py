@@ -96,7 +96,7 @@ class AsyncWorker:
 
     @property
     def name(self) -> str:
-        """How it is called in the queue."""
+        """The name of this worker in the queue."""
         return self._name or f"{socket.gethostname()}:{os.getpid()}"
 
     def stop(self) -> None:
@@ -407,7 +407,7 @@ class AsyncWorker:
                 end = await self._work(job)
         except Exception as error:
             if is_lost(error) or isinstance(error, ForkedError):
-                raise  # not of the job: its lease ends, or is found again, or the parent goes on
+                raise  # the job is not at fault: its lease ends or resumes, or the parent continues
             return await self._failed(job, error)
         match end["type"]:
             case "done":

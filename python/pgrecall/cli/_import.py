@@ -195,9 +195,8 @@ class MessageImporter:
     def _message(self, line: Line) -> tuple[JSON, datetime | None]:
         """Return the message of a line, and its time."""
         message = {k: v for k, v in line.data.items() if k not in _OURS and v is not None}
-        message = storable(
-            message, f"line {line.place}"
-        )  # as it is stored, so that a repetition is known
+        # as it is stored, so that a repetition is known
+        message = storable(message, f"line {line.place}")
         failed = self._lines.failed
         if message.get("role") not in _ROLES:
             raise failed(line.place, f"role is {shown(message, 'role')}")

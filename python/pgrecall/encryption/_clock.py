@@ -51,6 +51,6 @@ class DatabaseClock:
             made = new_uuid(now)
             behind = (self._last.int >> 80) - (made.int >> 80)
             if 0 <= behind < _STEP and made <= self._last:
-                made = UUID(int=self._last.int + 1)  # of 62 random bits
+                made = UUID(int=self._last.int + 1)  # increments the 62 random bits
             self._last = made
             return made

@@ -233,6 +233,7 @@ def _masked(text: str, sealing: Sealing) -> str:
 
 def _parsed(content: Any) -> dict[str, Any] | None:
     """Return the JSON object in what a model said; thoughts, a fence or words may stand around."""
+    # Behind the last end tag, each start tag would cost a search through the rest.
     said, end, rest = (content if isinstance(content, str) else "").rpartition("</think>")
     text = _THOUGHTS.sub("", said + end) + rest
     text = _CLOSED_THOUGHTS.sub("", text)
@@ -401,5 +402,6 @@ def _kept(pattern: re.Pattern[str], texts: Sequence[str]) -> set[str]:
 
 
 def _words(text: str) -> list[str]:
+    # `[\w'’.-]*\w` would take quadratic time for a run without letters.
     runs = re.findall(r"[\w'’.-]+", text.casefold())
     return [word for run in runs if (word := run.rstrip("'’.-"))]

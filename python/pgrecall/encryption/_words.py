@@ -99,6 +99,7 @@ def shares_of_words(texts: Sequence[str], query: str) -> list[float]:
 
 def _words(text: str) -> list[str]:
     """Return the words of a text, each without the ending of an English plural or verb form."""
+    # `[\w']*\w` would take quadratic time for a run of apostrophes.
     return [
         re.sub(r"(?<=\w{3})(?:'s|ing|ed|es|s)$", "", word)
         for run in re.findall(r"[\w']+", text.casefold())

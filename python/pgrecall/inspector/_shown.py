@@ -57,7 +57,7 @@ def visible(text: object) -> Markup:
 
 
 def inert(value: object) -> object:
-    """Return what a template prints: in texts of no filter hidden characters are escaped."""
+    """Escape the hidden characters of a text that a template prints without a filter."""
     return escaped(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
