@@ -169,7 +169,11 @@ def _translated(error: psycopg.Error) -> psycopg.Error:
     if isinstance(error, PoolTimeout):
         return CallTimeoutError(message, hint="All connections are in use, or the server is away.")
     if error.sqlstate in _TIMEOUTS:
-        return CallTimeoutError(message, hint=_TIMEOUTS[error.sqlstate], sqlstate=error.sqlstate)
+        # an erasure names the process that it has waited for
+        said = " ".join(filter(None, (error.diag.message_detail, error.diag.message_hint)))
+        return CallTimeoutError(
+            message, hint=said or _TIMEOUTS[error.sqlstate], sqlstate=error.sqlstate
+        )
     if error.sqlstate in _WRONG_VALUES:
         return InvalidInputError(message, hint="It must be a value of the parameter's type.")
     if is_lost(error):

@@ -32,7 +32,7 @@ from pgrecall._signatures import SIGNATURES
 from pgrecall._sql import Call
 from pgrecall._sync.transport import Transport
 from pgrecall.settings import Settings
-from support import login_role, our_role
+from support import login_role, open_session, our_role
 from support.fakes import WordEmbedder
 
 FUNCTIONS = Path(__file__).parents[2] / "functions"
@@ -222,6 +222,24 @@ def test_statement_timeout_ends_a_call_and_the_client_goes_on(dsn: str) -> None:
             memory._core.write.query(b"select pg_sleep(5)")
         assert caught.value.sqlstate == "57014"
         assert memory.admin.version()
+
+
+def test_erasure_names_the_process_that_it_has_waited_for(
+    dsn: str, db: psycopg.Connection, user: uuid.UUID
+) -> None:
+    session = open_session(db, user)
+    write = "select recall.put_working(%s, %s, 't', 'k', to_jsonb(%s))"
+    db.execute(write, [user, session, 1])
+    impatient = make_conninfo(dsn, options="-c lock_timeout=200ms")
+    with psycopg.connect(dsn) as writer, AgentMemory.connect(impatient, embedder=False) as memory:
+        writer.execute(write, [user, session, 2])
+        with pytest.raises(CallTimeoutError, match="is still open") as caught:
+            memory.privacy.forget_user(user)
+        assert caught.value.sqlstate == "55P03"
+        assert f"Process {writer.info.backend_pid}." in (caught.value.hint or "")
+        assert "pg_terminate_backend" in (caught.value.hint or "")
+        writer.rollback()
+        memory.privacy.forget_user(user)
 
 
 def kill(db: psycopg.Connection, application: str = "pgrecall") -> int:
