@@ -17,13 +17,14 @@ parallel safe
 set search_path to pg_catalog, recall, pg_temp
 as $function$
 declare
+    -- #> '{}' decompresses a value from a table, whose size would be the compressed one.
+    v_bytes   constant integer := pg_column_size(p_value #> '{}');
     v_problem text;
 begin
-    if pg_column_size(p_value) > p_bytes then
+    if v_bytes > p_bytes then
         raise exception using
             errcode = 'RC003',
-            message = format('%s has %s bytes, more than %s', p_name, pg_column_size(p_value),
-                             p_bytes),
+            message = format('%s has %s bytes, more than %s', p_name, v_bytes, p_bytes),
             hint    = 'Keep large values elsewhere, and a reference to them here.';
     end if;
     v_problem := case when p_value <> '{}' then recall._json_problem(p_value, p_levels) end;

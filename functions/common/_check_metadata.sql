@@ -18,9 +18,10 @@ begin
                              coalesce(jsonb_typeof(p_metadata), 'null')),
             hint    = 'Pass an object such as ''{}''.';
     end if;
-    -- Of ciphertexts the driver counts the characters.
-    if p_is_bounded and pg_column_size(p_metadata) > 1000000 and length(p_metadata::text) > 1000000
-       and p_metadata::text not like '%"sealed:v1:%' then
+    -- A byte of jsonb has at most 34 characters of JSON (_check_message_sizes). #> '{}' is there to
+    -- decompress a value from a table. Of ciphertexts the driver counts the characters.
+    if p_is_bounded and pg_column_size(p_metadata #> '{}') > 1000000 / 34
+       and length(p_metadata::text) > 1000000 and p_metadata::text not like '%"sealed:v1:%' then
         raise exception using
             errcode = 'RC003',
             message = format('metadata has %s characters, more than 1000000',

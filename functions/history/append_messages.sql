@@ -42,7 +42,9 @@ begin
     perform recall._check_json(p_messages, 'p_messages', 64, 2147483647),
             recall._check_json(p_usage, 'p_usage');
     v_settings := recall._settings(p_user_id);
-    if pg_column_size(p_messages) > v_settings.message_max_characters then
+    -- A byte of jsonb has at most 34 characters of JSON (_check_message_sizes). #> '{}' is there to
+    -- decompress a value from a table.
+    if pg_column_size(p_messages #> '{}') > v_settings.message_max_characters / 34 then
         perform recall._check_message_sizes(p_user_id, p_messages, v_settings);
     end if;
     if v_settings.secrets <> 'keep' then

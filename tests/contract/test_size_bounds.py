@@ -133,6 +133,44 @@ def test_message_is_bounded_by_its_characters(db: Connection, user: uuid.UUID) -
             call(db, "configure_user", p_user_id=user, p_changes={"message_max_characters": wrong})
 
 
+def test_message_is_bounded_by_its_characters_where_it_has_fewer_bytes(
+    db: Connection, user: uuid.UUID
+) -> None:
+    """A line feed is two characters in JSON, a byte in jsonb; TOAST compresses repeated text."""
+    call(db, "configure_user", p_user_id=user, p_changes={"message_max_characters": 1000})
+    session = open_session(db, user)
+    for message, words in (
+        ({"role": "user", "content": [{"type": "text", "text": "\n" * 900}]},
+         "content has 1830 characters, more than 1000"),
+        ({"role": "user", "content": [{"type": "text", "text": "x", "odd": [10**399] * 3}]},
+         "content has 1246 characters"),
+        ({"role": "user", "content": "x", "metadata": {"a": "\n" * 900}}, "beside its content"),
+    ):  # fmt: skip
+        with refused("RC003", words):
+            append(db, user, session, [message])
+    db.execute("create temporary table messages (list jsonb)")
+    db.execute("insert into messages select jsonb_build_array(jsonb_build_object("
+               "'role', 'user', 'content', repeat('x', 20000)))")  # fmt: skip
+    with refused("RC003", "content has 20000 characters, more than 1000"):
+        db.execute("select recall.append_messages(%s, %s, m.list) from messages as m",
+                   [user, session])  # fmt: skip
+    assert stored(db, user, session) == []
+
+
+def test_json_is_bounded_by_its_size_before_compression(db: Connection, user: uuid.UUID) -> None:
+    db.execute("create temporary table stored (value jsonb)")
+    for text, words in (
+        ("repeat('x', 1200000)", "metadata has 1200009 characters, more than 1000000"),
+        (r"repeat(E'\n', 600000)", "metadata has 1200009 characters, more than 1000000"),
+        ("repeat('x', 20000000)", "p_metadata has 200000"),
+    ):
+        db.execute("truncate stored")
+        db.execute(f"insert into stored select jsonb_build_object('x', {text})")
+        with refused("RC003", words):
+            db.execute("select recall.open_session(%s, 'gpt-test', p_metadata => s.value)"
+                       "  from stored as s", [user])  # fmt: skip
+
+
 def test_larger_rows_of_an_earlier_release_are_read_exported_and_imported(
     db: Connection, user: uuid.UUID
 ) -> None:
