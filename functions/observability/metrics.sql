@@ -10,7 +10,7 @@ returns table (
 )
 language plpgsql
 stable
-parallel safe
+parallel unsafe
 security definer
 set search_path to pg_catalog, recall, pg_temp
 as $function$

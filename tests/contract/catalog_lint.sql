@@ -304,3 +304,15 @@ select p.oid::regprocedure::text
        ~* ('\m(array_to_tsvector|(json(b)?_)?to_tsvector|(plainto_|phraseto_|websearch_)?to_tsquery'
            '|ts_headline|ts_parse|ts_debug)\(')
    and p.proname <> '_text_words';
+
+-- rule: a parallel safe function calls no parallel unsafe one
+-- Names in texts and comments, such as hints, are no calls.
+select format('%s calls %s', p.oid::regprocedure, u.oid::regprocedure)
+  from pg_proc as p
+ cross join lateral regexp_matches(
+           regexp_replace(p.prosrc, '''[^'']*''|--[^\n]*', '', 'g'),
+           'recall\.([a-z0-9_]+)\s*\(', 'g') as c (names)
+  join pg_proc as u on u.pronamespace = p.pronamespace and u.proname = c.names[1]
+ where p.pronamespace = 'recall'::regnamespace
+   and p.proparallel = 's'
+   and u.proparallel = 'u';
