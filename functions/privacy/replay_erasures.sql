@@ -59,12 +59,12 @@ begin
     if v_users <> '{}' then
         perform recall._delete_unlogged(v_users);
     end if;
-    perform recall._collect_system_prompts(v_prompts);
     if not recall._is_distributed() then
-        -- A restored table of prompts has those of erased users, which no session uses.
+        -- All prompts: a restored table has those of erased users, which no session uses.
         perform recall._delete_unused_prompts(array(
             select distinct p.prompt_hash from recall.system_prompts as p));
     end if;
+    perform recall._release_prompts(v_prompts);
     return cardinality(v_users);
 end;
 $function$;
