@@ -15,11 +15,12 @@ set search_path to pg_catalog, recall, pg_temp
 set plan_cache_mode = force_generic_plan
 as $function$
 declare
-    v_now     timestamptz := clock_timestamp();
-    v_session recall.sessions;
-    v_new     recall.sessions;
-    v_hash    bytea;
-    v_tokens  integer;
+    v_now      timestamptz := clock_timestamp();
+    v_settings recall.settings;
+    v_session  recall.sessions;
+    v_new      recall.sessions;
+    v_hash     bytea;
+    v_tokens   integer;
 begin
     perform recall._check_user(p_user_id);
     perform recall._check_json(p_changes, 'p_changes', 64, 67108864);
@@ -27,15 +28,15 @@ begin
         p_changes,
         array['model_id', 'context_window_size', 'system_prompt', 'system_prompt_tokens',
               'agent_id', 'temperature', 'top_p', 'max_response_tokens', 'cost_limit_microcents',
-              'title', 'metadata'],
-        'p_changes');
+              'title', 'metadata'], 'p_changes');
     perform recall._check_metadata(coalesce(p_changes -> 'metadata', '{}'));
     perform recall._check_text(p_changes ->> 'model_id', 'p_changes.model_id');
     perform recall._check_text(p_changes ->> 'agent_id', 'p_changes.agent_id');
     perform recall._check_text(p_changes ->> 'title', 'p_changes.title', 1000);
+    v_settings := recall._settings(p_user_id);
     perform recall._check_text(p_changes ->> 'system_prompt', 'p_changes.system_prompt',
-                               (recall._settings(p_user_id)).message_max_characters);
-    p_changes := recall._guard_secrets(p_changes, recall._settings(p_user_id), 'p_changes');
+                               v_settings.message_max_characters);
+    p_changes := recall._guard_secrets(p_changes, v_settings, 'p_changes');
 
     v_session := recall._lock_session(p_user_id, p_session_id);
     begin
