@@ -22,7 +22,6 @@ declare
     v_memory   recall.memory_store;
 begin
     perform recall._check_user(p_user_id);
-    perform recall._check_text(p_model, 'p_model');
     if p_embedding is null then
         raise exception using
             errcode = 'RC003',

@@ -16,7 +16,6 @@ security definer
 set search_path to pg_catalog, recall, pg_temp
 as $function$
 begin
-    perform recall._check_text(p_model_id, 'p_model_id');
     perform recall._check_text(p_tokenizer, 'p_tokenizer');
     if p_model_id is null or p_model_id = '' or p_context_window_size is null
        or p_context_window_size <= 0
