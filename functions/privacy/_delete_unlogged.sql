@@ -1,7 +1,7 @@
 -- Delete rows of the unlogged tables, near the end of every erasure.
 -- Given memories, only their accesses go; given a session, also its working memory; given neither,
--- all rows of the users. The lock is taken late, so that the users' working
--- memory goes on meanwhile.
+-- all rows of the users. The lock is taken late, so that the users' working memory goes on
+-- meanwhile.
 -- Locks   the users' rows of user_locks, by user_id.
 create or replace function recall._delete_unlogged(
     p_user_ids   uuid[],
