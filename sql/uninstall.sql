@@ -207,38 +207,29 @@ begin
         select 'pg_namespace'::regclass, n.oid
           from pg_catalog.pg_namespace as n
          where n.nspname = any (v_schemas)
+    ), uses as not materialized (
+        -- pg_depend names the rule of a view; the view is what would go.
+        select d.refclassid, d.refobjid, d.refobjsubid, d.deptype,
+               case when w.oid is null then d.classid else 'pg_class'::regclass::oid end as classid,
+               coalesce(w.ev_class, d.objid) as objid,
+               case when w.oid is null then d.objsubid else 0 end as objsubid
+          from pg_catalog.pg_depend as d
+          left join pg_catalog.pg_rewrite as w
+            on d.classid = 'pg_rewrite'::regclass and w.oid = d.objid and w.rulename = '_RETURN'
     ), theirs (classid, objid, objsubid) as (
         select s.classid, s.objid, s.objsubid
           from known as k
-          join pg_catalog.pg_depend as d on d.refclassid = k.classid and d.refobjid = k.objid
-          left join pg_catalog.pg_rewrite as w
-            on d.classid = 'pg_rewrite'::regclass and w.oid = d.objid and w.rulename = '_RETURN'
-         cross join lateral (
-                select case when w.oid is null then d.classid
-                            else 'pg_class'::regclass::oid end as classid,
-                       coalesce(w.ev_class, d.objid) as objid,
-                       case when w.oid is null then d.objsubid else 0 end as objsubid
-               ) as s
-         where d.classid <> 'pg_default_acl'::regclass
-           and not exists (select from known as o
-                            where o.classid = d.classid and o.objid = d.objid)
+          join uses as s on s.refclassid = k.classid and s.refobjid = k.objid
+         where s.classid <> 'pg_default_acl'::regclass
            and not exists (select from known as o
                             where o.classid = s.classid and o.objid = s.objid)
          union
         select s.classid, s.objid, s.objsubid
           from theirs as t
-          join pg_catalog.pg_depend as d
-            on d.refclassid = t.classid and d.refobjid = t.objid
-               and (t.objsubid = 0 or d.refobjsubid = t.objsubid)
-          left join pg_catalog.pg_rewrite as w
-            on d.classid = 'pg_rewrite'::regclass and w.oid = d.objid and w.rulename = '_RETURN'
-         cross join lateral (
-                select case when w.oid is null then d.classid
-                            else 'pg_class'::regclass::oid end as classid,
-                       coalesce(w.ev_class, d.objid) as objid,
-                       case when w.oid is null then d.objsubid else 0 end as objsubid
-               ) as s
-         where d.deptype = 'n'
+          join uses as s
+            on s.refclassid = t.classid and s.refobjid = t.objid
+               and (t.objsubid = 0 or s.refobjsubid = t.objsubid)
+         where s.deptype = 'n'
            and (s.classid, s.objid) <> (t.classid, t.objid)
     )
     select array_agg(distinct pg_describe_object(t.classid, t.objid, t.objsubid))
