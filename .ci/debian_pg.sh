@@ -11,8 +11,8 @@
 #   PGRECALL_PORT     the port on 127.0.0.1 (default 54217)
 #   PGRECALL_CRON_DB  the database pg_cron works in (default recall_cron)
 #
-# Needs root. The superuser `postgres` is trusted on 127.0.0.1, and a stopped server's data may be
-# gone: for tests only.
+# Needs root. The superuser `postgres` is trusted on 127.0.0.1, and `start` removes the data of a
+# server that has ended: for tests only.
 set -euo pipefail
 
 root=${PGRECALL_CHROOT:-/var/tmp/pgrecall-debian}
@@ -96,13 +96,19 @@ start() {
     complete || { say "run '$0 setup' first"; exit 1; }
     mount_what_it_needs
     chroot "$root" install -d -o postgres -g postgres /run/postgresql
-    if [ ! -s "$root$data/PG_VERSION" ]; then
-        mkdir -p "$root$data"
-        keep_data_in_memory
-        chroot "$root" install -d -o postgres -g postgres -m 700 "$data"
-        as_postgres $bin/initdb -D "$data" -U postgres -A trust -E UTF8 --locale=C.UTF-8 \
-            --no-sync >/dev/null
-        cat >>"$root$data/postgresql.conf" <<CONF
+    if as_postgres $bin/pg_isready -q -h 127.0.0.1 -p "$port"; then
+        say "the server runs already"
+        return
+    fi
+    # a run of the tests that was killed leaves databases, which hold the roles recall_*
+    umount "$root$data" 2>/dev/null || true
+    rm -rf "${root:?}$data" "$root/run/postgresql/.s.PGSQL.$port"{,.lock}
+    mkdir -p "$root$data"
+    keep_data_in_memory
+    chroot "$root" install -d -o postgres -g postgres -m 700 "$data"
+    as_postgres $bin/initdb -D "$data" -U postgres -A trust -E UTF8 --locale=C.UTF-8 \
+        --no-sync >/dev/null
+    cat >>"$root$data/postgresql.conf" <<CONF
 port = $port
 listen_addresses = '127.0.0.1'
 unix_socket_directories = '/run/postgresql'
@@ -117,17 +123,11 @@ synchronous_commit = off
 full_page_writes = off
 max_wal_size = 256MB
 CONF
-    fi
-    if as_postgres $bin/pg_ctl -D "$data" status >/dev/null; then
-        say "the server runs already"
-    elif ! as_postgres $bin/pg_ctl -D "$data" -l "$data/server.log" -w -t 60 start >/dev/null; then
+    if ! as_postgres $bin/pg_ctl -D "$data" -l "$data/server.log" -w -t 60 start >/dev/null; then
         tail -n 20 "$root$data/server.log" >&2
         exit 1
     fi
-    as_postgres psql -qX -p "$port" -d postgres -v ON_ERROR_STOP=1 <<SQL >&2
-select format('create database %I', '$cron_db')
- where not exists (select from pg_database where datname = '$cron_db') \gexec
-SQL
+    as_postgres psql -qX -p "$port" -d postgres -c "create database \"$cron_db\"" >&2
 }
 
 stop() {
