@@ -151,6 +151,15 @@ select recall.export_head(p_user_id => recall.user_id('ada'));
 -- example: export_user
 select recall.export_user(p_user_id => recall.user_id('ada')) -> 'tables' -> 'sessions';
 
+-- example: export_user_pieces
+begin;
+create temporary table pieces as
+select piece, document
+  from recall.export_user_pieces(p_user_id => recall.user_id('ada'), p_piece_bytes => 65536);
+select recall.forget_user(p_user_id => recall.user_id('ada'));
+select recall.import_user(recall.user_id('ada'), p.document) from pieces as p order by p.piece;
+commit;
+
 -- example: extend_lease
 select job_id, lease_token from recall.claim_jobs('worker-1', p_flush => true) \gset
 select recall.extend_lease(

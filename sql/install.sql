@@ -863,6 +863,7 @@ select current_setting('recall.due_0008') as is_due \gset
 -- functions/privacy
 \ir ../functions/privacy/_add_erasures.sql
 \ir ../functions/privacy/_audited_memories.sql
+\ir ../functions/privacy/_begin_piece.sql
 \ir ../functions/privacy/_check_document.sql
 \ir ../functions/privacy/_check_import_rows.sql
 \ir ../functions/privacy/_check_import_values.sql
@@ -875,10 +876,11 @@ select current_setting('recall.due_0008') as is_due \gset
 \ir ../functions/privacy/_delete_user.sql
 \ir ../functions/privacy/_derived_memories.sql
 \ir ../functions/privacy/_drawn_memories.sql
-\ir ../functions/privacy/_export_rows.sql
+\ir ../functions/privacy/_export_query.sql
 \ir ../functions/privacy/_forget_events.sql
 \ir ../functions/privacy/_forget_sources.sql
 \ir ../functions/privacy/_guarded_rows.sql
+\ir ../functions/privacy/_finish_import.sql
 \ir ../functions/privacy/_has_data.sql
 \ir ../functions/privacy/_import_events.sql
 \ir ../functions/privacy/_import_keys.sql
@@ -886,10 +888,12 @@ select current_setting('recall.due_0008') as is_due \gset
 \ir ../functions/privacy/_import_rows.sql
 \ir ../functions/privacy/_import_system_prompts.sql
 \ir ../functions/privacy/_import_tables.sql
+\ir ../functions/privacy/_import_user_row.sql
 \ir ../functions/privacy/_left_out.sql
 \ir ../functions/privacy/_lock_unlogged_for_update.sql
 \ir ../functions/privacy/_unlogged_writers.sql
 \ir ../functions/privacy/_remove_user.sql
+\ir ../functions/privacy/_refuse_unfinished_import.sql
 \ir ../functions/privacy/_restore_displaced.sql
 \ir ../functions/privacy/_skip_unread_turns.sql
 \ir ../functions/privacy/_summary_copies.sql
@@ -898,6 +902,7 @@ select current_setting('recall.due_0008') as is_due \gset
 \ir ../functions/privacy/_weaker_settings.sql
 \ir ../functions/privacy/_wrong_import_value.sql
 \ir ../functions/privacy/export_user.sql
+\ir ../functions/privacy/export_user_pieces.sql
 \ir ../functions/privacy/forget_memory.sql
 \ir ../functions/privacy/_erase_session.sql
 \ir ../functions/privacy/_erase_user.sql

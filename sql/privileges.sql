@@ -22,8 +22,8 @@ declare
         'neighbors', 'memories_to_review', 'list_disputes', 'get_memory', 'get_memories',
         'get_profile', 'memory_chain', 'memory_history', 'get_working',
         'get_items', 'search_items', 'list_namespaces',
-        'search', 'query_dates', 'compile_context', 'explain_context', 'export_user', 'export_head',
-        'verify_integrity', 'get_user_keys',
+        'search', 'query_dates', 'compile_context', 'explain_context', 'export_user',
+        'export_user_pieces', 'export_head', 'verify_integrity', 'get_user_keys',
         'list_model_calls', 'list_stream_events', 'list_protocol_events', 'get_ledger_rules'];
     v_writer   constant text[] := array[
         'ensure_user', 'open_session', 'update_session', 'pause_session', 'resume_session',

@@ -56,6 +56,15 @@ create or replace trigger users_refuse_vectors
 comment on trigger users_refuse_vectors on recall.users is
     'Refuses vectors of a user who was encrypted without them.';
 
+-- A constraint trigger cannot be replaced.
+drop trigger if exists imports_are_finished on recall.imports;
+create constraint trigger imports_are_finished
+    after insert on recall.imports
+    deferrable initially deferred
+    for each row execute function recall._refuse_unfinished_import();
+comment on trigger imports_are_finished on recall.imports is
+    'Refuses the commit of an import whose last piece is missing.';
+
 create or replace trigger settings_keep_installation
     before update on recall.settings
     for each row execute function recall._preserve_installation();

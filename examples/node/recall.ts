@@ -137,6 +137,11 @@ export interface ExplainContextRow {
   decay: number | null;
 }
 
+export interface ExportUserPiecesRow {
+  piece: number;
+  document: Json;
+}
+
 export interface FlushAccessLogRow {
   done: number;
   more: boolean;
@@ -1240,13 +1245,24 @@ export class Recall extends Client {
 
   /**
    * Return all data of a user as one JSON document that import_user accepts. Derived rows (search
-   * rows, receipts, leases) are left out. jsonb limits the document to 256 MB. RC001: the user
-   * does not exist.
+   * rows, receipts, leases) are left out. RC001: the user does not exist. RC003: the user does not
+   * fit one document of 256 MB (export_user_pieces).
    */
   export_user(
     given: { user_id: string },
   ): Promise<Json> {
     return this.value('export_user', given, { user_id: 'uuid' });
+  }
+
+  /**
+   * Return all data of a user as documents of p_piece_bytes at most, or of one row that is larger.
+   * Pass them to import_user in this order, in one transaction. A user who fits one gets the
+   * document of export_user. RC001: the user does not exist. RC003: p_piece_bytes is out of range.
+   */
+  export_user_pieces(
+    given: { user_id: string; piece_bytes?: number | null },
+  ): Promise<ExportUserPiecesRow[]> {
+    return this.rows('export_user_pieces', given, { user_id: 'uuid', piece_bytes: 'integer' });
   }
 
   /**
@@ -1503,7 +1519,8 @@ export class Recall extends Client {
   }
 
   /**
-   * Import a document of export_user for a user without data. Returns the rows inserted, by table.
+   * Import a document of export_user for a user without data, or the next piece of
+   * export_user_pieces: all pieces in one transaction. Returns the rows inserted, by table.
    * Importing the same document again changes nothing. Overrides that weaken the settings of this
    * database need p_allow_weaker. RC003: a malformed document, weaker overrides or dates in the
    * future. RC006: another user's document, or the user has other data.

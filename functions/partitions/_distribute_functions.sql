@@ -10,7 +10,8 @@ as $function$
 declare
     -- Citus refuses their joins of a user's rows with copied tables on one shard alone.
     v_free  constant text[] := cast('{get_session,list_sessions,list_sealed_rows,import_user,'
-                                    'export_user,verify_integrity}' as text[]);
+                                    'export_user,export_user_pieces,verify_integrity}'
+                                    as text[]);
     v_role  constant text := current_setting('role');
     v_owner constant regrole := (
         select n.nspowner from pg_catalog.pg_namespace as n where n.nspname = 'recall');

@@ -20,15 +20,17 @@ declare
     v_wrong  text;
 begin
     if p_document ->> 'format' is distinct from 'pgrecall-user'
-       or p_document -> 'version' is distinct from '1'
+       or (p_document -> 'version' = '1' or p_document -> 'version' = '2'
+           and pg_input_is_valid(p_document ->> 'piece', 'integer')
+           and pg_input_is_valid(p_document ->> 'export_id', 'uuid')
+           and jsonb_typeof(p_document -> 'is_last') = 'boolean') is not true
        or jsonb_typeof(p_document -> 'tables') is distinct from 'object'
        or jsonb_typeof(p_document -> 'system_prompts') is distinct from 'array' then
         raise exception using
             errcode = 'RC003',
-            message = format('p_document is not an export of version 1: format %s, version %s',
-                             left(coalesce(p_document -> 'format', 'null')::text, 80),
-                             left(coalesce(p_document -> 'version', 'null')::text, 80)),
-            hint    = 'Pass what recall.export_user returns.';
+            message = format('p_document is not an export of version 1, nor a piece of one: %s',
+                             left((p_document - '{tables,system_prompts}'::text[])::text, 200)),
+            hint    = 'Pass what recall.export_user or recall.export_user_pieces returns.';
     end if;
     if p_document ->> 'user_id' is distinct from p_user_id::text then
         raise exception using
@@ -53,7 +55,8 @@ begin
             hint    = 'Pass what recall.export_user returns.';
     end if;
 
-    if exists (
+    -- The other pieces are not known here: _finish_import compares the totals.
+    if p_document -> 'version' = '1' and (exists (
         select from recall.sessions as s
          where s.user_id = p_user_id
            and not p_document #> '{tables,sessions}'
@@ -65,7 +68,7 @@ begin
                    select from jsonb_array_elements(p_document #> '{tables,memory_store}')
                               as r (item)
                     where r.item ->> 'memory_id' = m.memory_id::text)
-    ) then
+    )) then
         raise exception using
             errcode = 'RC006',
             message = format('user %s has sessions or memories that the document does not have',

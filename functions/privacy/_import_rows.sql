@@ -1,6 +1,5 @@
 -- Insert the rows of a document into one table; return how many were new.
--- Existing rows stay unchanged. Access-log rows have no ids, so a memory's rows are imported only
--- when it has none.
+-- Existing rows stay unchanged. Accesses have no ids: one of the same memory and time exists.
 -- Raises  RC003 naming the row that breaks a constraint.
 create or replace function recall._import_rows(
     p_user_id uuid,
@@ -40,7 +39,8 @@ begin
 
     if p_table = 'recall.memory_access_log'::regclass then
         v_new := 'where not exists (select from recall.memory_access_log as o'
-                 ' where o.user_id = $1 and o.memory_id = r.memory_id)';
+                 ' where o.user_id = $1 and o.memory_id = r.memory_id'
+                 ' and o.accessed_at = r.accessed_at)';
     end if;
     v_insert := format(
         'insert into %s (%s) select %s from jsonb_populate_recordset(null::%s, $2)'

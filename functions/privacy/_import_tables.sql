@@ -1,8 +1,10 @@
 -- Insert the rows of a document table by table; return the rows inserted, by table.
--- Vectors of another model or length are left out; a worker computes them again.
+-- Vectors of another model or length are left out; a worker computes them again. p_before is the
+-- number of the user's events before the import.
 create or replace function recall._import_tables(
     p_user_id  uuid,
-    p_document jsonb
+    p_document jsonb,
+    p_before   bigint
 )
 returns jsonb
 language plpgsql
@@ -65,7 +67,7 @@ begin
         end if;
         v_counts := v_counts || jsonb_build_object(
             v_name, case v_name
-                when 'memory_events' then recall._import_events(p_user_id, v_rows)
+                when 'memory_events' then recall._import_events(p_user_id, v_rows, p_before)
                 else recall._import_rows(p_user_id, v_table, v_rows)
             end);
     end loop;
@@ -73,5 +75,5 @@ begin
 end;
 $function$;
 
-comment on function recall._import_tables(uuid, jsonb) is
+comment on function recall._import_tables(uuid, jsonb, bigint) is
     'Insert the rows of a document, table by table.';

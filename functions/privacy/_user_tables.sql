@@ -39,9 +39,10 @@ begin
                (19, 'recall.protocol_events'::regclass,      true,  false),
                (20, 'recall.items'::regclass,                true,  false),
                (21, 'recall.item_vectors'::regclass,         true,  false),
-               (22, 'recall.memory_access_log'::regclass,    true,  true),
-               (23, 'recall.working_memory'::regclass,       true,  true),
-               (24, 'recall.user_locks'::regclass,           false, true)
+               (22, 'recall.imports'::regclass,              false, false),
+               (23, 'recall.memory_access_log'::regclass,    true,  true),
+               (24, 'recall.working_memory'::regclass,       true,  true),
+               (25, 'recall.user_locks'::regclass,           false, true)
            ) as t (place, name, is_exported, is_unlogged)
      order by t.place;
 end;

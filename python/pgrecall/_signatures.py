@@ -56,6 +56,7 @@ SIGNATURES: Final[dict[str, dict[str, str]]] = {
         "query_embedding": "halfvec", "options": "jsonb", "as_of": "timestamp with time zone"},
     "export_head": {"user_id": "uuid"},
     "export_user": {"user_id": "uuid"},
+    "export_user_pieces": {"user_id": "uuid", "piece_bytes": "integer"},
     "extend_lease": {"user_id": "uuid", "job_id": "uuid", "lease_token": "uuid",
         "lease": "interval"},
     "fail_job": {"user_id": "uuid", "job_id": "uuid", "lease_token": "uuid", "error": "text",

@@ -79,3 +79,19 @@ comment on column recall.user_keys.created_at is 'When it was created.';
 comment on column recall.user_keys.retired_at is
     'Since when it encrypts nothing new; only audit texts, which are not rewritten, still need '
     'it.';
+
+create table if not exists recall.imports (
+    user_id     uuid    not null,
+    export_id   uuid    not null,
+    piece       integer not null,
+    event_count bigint  not null,
+    constraint imports_pkey primary key (user_id)
+);
+
+comment on table recall.imports is
+    'The state of an import in pieces, within its transaction: a trigger refuses a commit with a '
+    'row here.';
+comment on column recall.imports.user_id is 'The user who is being imported.';
+comment on column recall.imports.export_id is 'The export that the pieces are of.';
+comment on column recall.imports.piece is 'The last piece that was imported.';
+comment on column recall.imports.event_count is 'Events of the user before the first piece.';

@@ -856,6 +856,32 @@ def test_export_and_import_user_move_a_user(cli: Cli, who: str, tmp_path: Path) 
     assert cli("import-user", str(file)).code == 0
 
 
+def test_large_user_is_a_file_of_several_lines(
+    cli: Cli, local: str, who: str, tmp_path: Path
+) -> None:
+    memory = AgentMemory.connect(local, embedder=False)
+    with memory, memory.session(user=who, model="gpt-4o-mini") as session:
+        for _ in range(20):
+            session.append(user="long " * 190_000)
+    file, indented = tmp_path / "big.json", tmp_path / "indented.json"
+    exported = cli("export", "--user", who, "--output", str(file), "--json").json
+    assert exported["counts"]["conversation_history"] == 20
+    pieces = [json.loads(line) for line in file.read_bytes().splitlines()]
+    assert [piece["piece"] for piece in pieces] == [1, 2]
+
+    cli("forget", "--user", who, "--yes")
+    file.write_text(json.dumps(pieces[0]))
+    assert "the last piece of the import" in cli("import-user", str(file)).err
+    assert cli("export", "--user", who).code == 1
+    file.write_text("\n".join(map(json.dumps, pieces)))
+    imported = cli("import-user", str(file), "--json").json
+    assert imported["counts"]["conversation_history"] == 20
+
+    with memory:
+        indented.write_text(json.dumps(memory.privacy.export_user(who), indent=2))
+    assert cli("import-user", str(indented)).code == 0, "as release 0.1.0 wrote it to a pipe"
+
+
 def test_commands_say_that_a_user_is_unknown(cli: Cli, who: str, db: psycopg.Connection) -> None:
     said = f"there is no user {who}"
     for command in (

@@ -28,6 +28,7 @@ ALL_MONTHS = {
     "list_job_phases",
     "list_sealed_rows",
     "export_user",
+    "export_user_pieces",
     "forget_memory",
     "clear_session",
     "forget_session",
@@ -80,12 +81,12 @@ OVER = {
 
 PLANNED_OVER = {
     "next_request llm end": 90, "next_request embed end": 96, "apply_decisions": 15,
-    "forget_session": 26, "clear_session": 26,
+    "forget_session": 26, "clear_session": 26, "import_user": 20,
 }  # fmt: skip
 """The first call of a connection that ends an extraction builds the plans of searching, deciding
 and storing at once. Decisions build those of all their kinds, and of discarding the state of
 jobs. The end of an embed job also builds that of storing counted tokens and words. An erasure
-builds those of deleting from every table."""
+builds those of deleting from every table, the call of an import those of an export, too."""
 
 SWEEPS = {
     "expire_memories", "enqueue_missing_embeddings", "purge_expired",

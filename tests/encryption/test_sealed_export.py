@@ -71,8 +71,12 @@ def check_whole(memory: AgentMemory, elsewhere: AgentMemory, user: uuid.UUID) ->
         assert one.memory_id in {event.memory_id for event in events}
         memory.memories.chain(user, one.memory_id)
     elsewhere.privacy.forget_user(user)
-    elsewhere.privacy.import_user(memory.privacy.export_user(user, sealed=True))
+    pieces = memory.privacy.export_user_pieces(user, sealed=True, piece_bytes=20_000)
+    elsewhere.privacy.import_user_pieces(pieces)
     assert shown(elsewhere, user) == before
+    readable = list(memory.privacy.export_user_pieces(user, piece_bytes=20_000))
+    assert "sealed:v1:" not in json.dumps(readable, default=str)
+    assert all("is_opened" in piece for piece in readable)
     assert elsewhere.privacy.verify_integrity(user) == []
     assert memory.privacy.verify_integrity(user) == []
     for one in elsewhere.memories.list(user, filter={"include_ended": True}):

@@ -261,6 +261,7 @@ CALLS: list[Call] = [
     _call("clear_session", "%(session)s"),
     _call("forget_session", "%(session)s"),
     _call("export_user"),
+    _call("export_user_pieces"),
     _call("export_head"),
     _call("verify_integrity", "recall.export_head(%(user)s)"),
     _call("import_user", "recall.export_user(%(user)s)"),

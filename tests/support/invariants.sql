@@ -245,6 +245,8 @@ with remaining (place, user_id) as (
     union all
     select distinct 'user_locks', user_id from recall.user_locks
     union all
+    select distinct 'imports', user_id from recall.imports
+    union all
     select distinct 'items', user_id from recall.items
     union all
     select distinct 'item_vectors', user_id from recall.item_vectors

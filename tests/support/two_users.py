@@ -31,7 +31,8 @@ READER = {
     "get_memories",
     "get_profile", "memory_chain", "memory_history", "get_working", "get_items", "search_items",
     "list_namespaces", "search", "query_dates",
-    "compile_context", "explain_context", "export_user", "list_model_calls", "list_stream_events",
+    "compile_context", "explain_context", "export_user", "export_user_pieces", "list_model_calls",
+    "list_stream_events",
     "list_protocol_events", "get_ledger_rules", "get_user_keys",
     "export_head", "verify_integrity",
 }  # fmt: skip

@@ -59,6 +59,10 @@ class AsyncGuard:
                 self._sealer = AsyncSealer(self._transport, self.wrapping, self.required)
             return self._sealer
 
+    def beside(self, transport: AsyncTransport) -> AsyncGuard:
+        """Return a guard that asks over another transport, as a transaction needs."""
+        return AsyncGuard(transport, self.wrapping, self.required)
+
     async def sealing(self, user_id: UUID) -> Sealing | None:
         """Return how a user is encrypted, None for a user who is not."""
         return await self.sealer().sealing(user_id)

@@ -271,7 +271,8 @@ class AsyncTransport:
                 cursor = connection.cursor(row_factory=tuple_row)
                 text = await self._clusters.text(connection, call, frame)
                 await cursor.execute(text, call.parameters, prepare=prepare)
-                return _columns(cursor), await cursor.fetchall()
+                # a declared cursor has no rows yet
+                return _columns(cursor), await cursor.fetchall() if cursor.description else []
 
     def _frame(self, call: Call, seconds: float) -> tuple[str, ...]:
         idle = f"{round(self._limits.idle_timeout * 1000)}ms"

@@ -60,6 +60,10 @@ class Guard:
                 self._sealer = SyncSealer(self._transport, self.wrapping, self.required)
             return self._sealer
 
+    def beside(self, transport: Transport) -> Guard:
+        """Return a guard that asks over another transport, as a transaction needs."""
+        return Guard(transport, self.wrapping, self.required)
+
     def sealing(self, user_id: UUID) -> Sealing | None:
         """Return how a user is encrypted, None for a user who is not."""
         return self.sealer().sealing(user_id)

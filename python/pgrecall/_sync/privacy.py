@@ -3,11 +3,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator, Iterable
+from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
 from pgrecall._sql import JSON, UNSET, Call, Unset, User
 from pgrecall._sync.core import LONG_TIMEOUT, Core
+from pgrecall._sync.database import Database
+from pgrecall._sync.guard import Guard
 from pgrecall.errors import InvalidInputError, NotAllowedError
 from pgrecall.rows import IntegrityFinding
 
@@ -60,6 +64,7 @@ class Privacy:
 
         Raises:
             NotFoundError: the user does not exist.
+            InvalidInputError: the user does not fit one document (256 MB).
             ConfigurationError: a text cannot be decrypted, or the user has no keys.
         """
         user_id = self._core.user_id(user)
@@ -67,15 +72,50 @@ class Privacy:
         _, rows = self._core.history.transport.send(call, repeatable=False, timeout=LONG_TIMEOUT)
         document: dict[str, Any] = rows[0][0]
         if sealed:
-            if self._core.guard.required:
-                self._core.guard.sealing(user_id)
+            _require_keys(self._core.guard, user_id)
             return document
-        opened = self._core.guard.opened(call, ["export_user"], rows, user_id)
-        if not document["tables"].get("user_keys"):
-            return document
-        document = {**opened[0][0], "is_opened": True}
-        del document["tables"]["user_keys"]
-        return document
+        is_encrypted = bool(document["tables"].get("user_keys"))
+        return _opened(self._core.guard, call, document, is_encrypted)
+
+    def export_user_pieces(
+        self, user: User, *, sealed: bool = False, piece_bytes: int | Unset | None = UNSET
+    ) -> Generator[dict[str, Any], None]:
+        """Yield all data of a user as documents of bounded size, for `import_user_pieces`.
+
+        A user who fits one gets the document of `export_user`. The transaction stays open until
+        the last one.
+
+        Args:
+            user: the user.
+            sealed: as in `export_user`.
+            piece_bytes: the most that a document holds, as jsonb in the database, unless one row is
+                larger; 16 MiB by default, at most 128 MiB, None for one document.
+
+        Raises:
+            NotFoundError: the user does not exist.
+            InvalidInputError: `piece_bytes` is out of range.
+            ConfigurationError: a text cannot be decrypted, or the user has no keys.
+        """
+        user_id = self._core.user_id(user)
+        call = Call.of("export_user_pieces", user_id=user_id, piece_bytes=piece_bytes)
+        is_encrypted = False
+        with self._core.history.transport.transaction() as transport:
+            guard = self._core.guard.beside(transport)
+            if sealed:
+                _require_keys(guard, user_id)
+            declare = b"declare pgrecall_export no scroll cursor for " + call.text
+            transport.send(replace(call, text=declare), False, LONG_TIMEOUT)
+            fetch = replace(call, text=b"fetch 1 from pgrecall_export")
+            while True:
+                _, rows = transport.send(fetch, False, LONG_TIMEOUT)
+                if not rows:
+                    break
+                document: dict[str, Any] = rows[0][1]
+                # the first one has the keys
+                is_encrypted = is_encrypted or bool(document["tables"].get("user_keys"))
+                if not sealed:
+                    document = _opened(guard, call, document, is_encrypted)
+                yield document
 
     def import_user(self, document: JSON, *, allow_weaker: bool | Unset = UNSET) -> dict[str, int]:
         """Import a document of `export_user`; return the rows inserted, by table.
@@ -92,6 +132,33 @@ class Privacy:
             NotAllowedError: the user has other data, or is encrypted and the document is not, or
                 this driver requires encrypted users and the document has no keys.
         """
+        return self._import(self._core.write, document, allow_weaker)
+
+    def import_user_pieces(
+        self, pieces: Iterable[JSON], *, allow_weaker: bool | Unset = UNSET
+    ) -> dict[str, int]:
+        """Import what `export_user_pieces` yields, in one transaction.
+
+        Returns:
+            The rows inserted, by table.
+
+        Raises:
+            InvalidInputError: there is no piece, one is missing, or as in `import_user`.
+            NotAllowedError: as in `import_user`.
+        """
+        counts: dict[str, int] = {}
+        with self._core.write.transport.transaction() as transport:
+            database = Database(transport, self._core.guard.beside(transport))
+            for piece in pieces:
+                added = self._import(database, piece, allow_weaker)
+                counts = {name: counts.get(name, 0) + number for name, number in added.items()}
+        if not counts:
+            raise InvalidInputError("there is no piece", hint="Pass all of export_user_pieces.")
+        return counts
+
+    def _import(
+        self, database: Database, document: JSON, allow_weaker: bool | Unset
+    ) -> dict[str, int]:
         try:
             user_id = UUID(str(document.get("user_id")))
         except ValueError:
@@ -99,14 +166,15 @@ class Privacy:
                 f"user_id of the document is {document.get('user_id')!r:.80}",
                 hint="Pass a document of export_user.",
             ) from None
-        if self._core.guard.required and not (document.get("tables") or {}).get("user_keys"):
+        is_first = document.get("piece", 1) == 1
+        has_keys = bool((document.get("tables") or {}).get("user_keys"))
+        if self._core.guard.required and is_first and not has_keys:
             raise NotAllowedError(
                 "the document is of a user without keys, and this driver requires encrypted users",
                 hint="Import a document of export_user(…, sealed=True) of an encrypted user.",
             )
-        counts: dict[str, int] = self._core.long_call(
-            user_id, "import_user", document=document, allow_weaker=allow_weaker
-        )
+        call = Call.of("import_user", user_id=user_id, document=document, allow_weaker=allow_weaker)
+        counts: dict[str, int] = database.value(call, timeout=LONG_TIMEOUT)
         self._core.guard.forget(user_id)  # it may have come with the document
         return counts
 
@@ -128,3 +196,22 @@ class Privacy:
         """Return number and hash of the last event of a user's audit, for safekeeping elsewhere."""
         call = Call.of("export_head", user_id=self._core.user_id(user))
         return dict(self._core.memory.value(call, repeatable=True))
+
+
+def _require_keys(guard: Guard, user_id: UUID) -> None:
+    """Raise where a driver requires encrypted users, and this one is not."""
+    if guard.required:
+        guard.sealing(user_id)
+
+
+def _opened(
+    guard: Guard, call: Call, document: dict[str, Any], is_encrypted: bool
+) -> dict[str, Any]:
+    """Return a document with its texts readable, and of an encrypted user without the keys."""
+    user_id = UUID(document["user_id"])
+    opened = guard.opened(call, ["document"], [(document,)], user_id)
+    if not is_encrypted:
+        return document
+    document = {**opened[0][0], "is_opened": True}
+    document["tables"].pop("user_keys", None)
+    return document

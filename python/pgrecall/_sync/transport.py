@@ -272,7 +272,8 @@ class Transport:
                 cursor = connection.cursor(row_factory=tuple_row)
                 text = self._clusters.text(connection, call, frame)
                 cursor.execute(text, call.parameters, prepare=prepare)
-                return _columns(cursor), cursor.fetchall()
+                # a declared cursor has no rows yet
+                return _columns(cursor), cursor.fetchall() if cursor.description else []
 
     def _frame(self, call: Call, seconds: float) -> tuple[str, ...]:
         idle = f"{round(self._limits.idle_timeout * 1000)}ms"

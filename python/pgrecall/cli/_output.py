@@ -136,10 +136,10 @@ def confirm(question: str, *, yes: bool, flag: str = "--yes") -> None:
     click.confirm(escaped_line(question), abort=True, err=True)
 
 
-def print_json(document: Any) -> None:
+def print_json(document: Any, *, indent: int | None = 2) -> None:
     """Print one JSON document; rows of ours may stand anywhere in it."""
     is_unicode = "utf" in (sys.stdout.encoding or "utf").lower()
-    text = json.dumps(document, ensure_ascii=not is_unicode, indent=2, default=_plain)
+    text = json.dumps(document, ensure_ascii=not is_unicode, indent=indent, default=_plain)
     print(escaped_json(text))
 
 

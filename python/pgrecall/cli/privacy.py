@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import ExitStack
+from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import click
 
@@ -48,14 +52,22 @@ def _print_counts(title: str, counts: dict[str, int]) -> None:
     )
 
 
-def _read_object(file: Any, what: str) -> dict[str, Any]:
+def _object(text: bytes, file: Any, what: str) -> dict[str, Any]:
     try:
-        document = json.load(file)
+        document = json.loads(text)
     except ValueError as error:
         raise click.ClickException(f"{file.name} is no JSON document: {error}") from None
     if not isinstance(document, dict):
         raise click.ClickException(f"{file.name} is no {what}")
     return document
+
+
+def _documents(file: Any) -> Iterator[dict[str, Any]]:
+    """Yield the documents of an export: one a line, or one over several lines."""
+    first = file.readline()
+    is_whole = first.startswith(b"{") and first.rstrip().endswith(b"}")
+    for line in chain([first], file) if is_whole else [first + file.read()]:
+        yield _object(line, file, "export of a user")
 
 
 @click.command("forget")
@@ -98,21 +110,26 @@ def forget_command(user: User, yes: bool, dsn: str | None, as_json: bool) -> int
 def export_command(
     user: User, output: Path | None, sealed: bool, dsn: str | None, as_json: bool
 ) -> None:
-    """Write everything of a user as one JSON document."""
-    with opened(dsn, no_embedding=True) as memory:
-        document = memory.privacy.export_user(user, sealed=sealed)
+    """Write everything of a user: a line of JSON, or several for a large user."""
+    counts: Counter[str] = Counter()
+    with opened(dsn, no_embedding=True) as memory, ExitStack() as stack:
+        file: IO[str] | None = None
+        for piece in memory.privacy.export_user_pieces(user, sealed=sealed):
+            counts.update({name: len(rows) for name, rows in piece["tables"].items()})
+            if output is None:
+                print_json(piece, indent=None)
+                continue
+            if file is None:  # not before there is such a user
+                # somebody's whole life: for nobody else on this machine
+                handle = os.open(output, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+                file = stack.enter_context(os.fdopen(handle, "w", encoding="utf-8"))
+            file.write(escaped_json(json.dumps(piece, ensure_ascii=False)) + "\n")
     if output is None:
-        print_json(document)
         return
-    # somebody's whole life: for nobody else on this machine
-    handle = os.open(output, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with os.fdopen(handle, "w", encoding="utf-8") as file:
-        file.write(escaped_json(json.dumps(document, ensure_ascii=False)) + "\n")
-    counts = {name: len(rows) for name, rows in document["tables"].items()}
     if as_json:
         print_json({"output": str(output), "counts": counts})
     else:
-        note(f"{sum(counts.values())} rows in {output}")
+        note(f"{counts.total()} rows in {output}")
 
 
 @click.command("import-user")
@@ -126,13 +143,16 @@ def export_command(
 @json_option
 def import_user_command(file: Any, allow_weaker: bool, dsn: str | None, as_json: bool) -> None:
     """Import a user from a FILE of `export` (- for stdin)."""
-    document = _read_object(file, "export of a user")
+    documents = _documents(file)
+    first = next(documents)
     with opened(dsn, no_embedding=True) as memory:
-        counts = memory.privacy.import_user(document, allow_weaker=allow_weaker)
+        counts = memory.privacy.import_user_pieces(
+            chain([first], documents), allow_weaker=allow_weaker
+        )
     if as_json:
-        print_json({"user_id": document["user_id"], "counts": counts})
+        print_json({"user_id": first["user_id"], "counts": counts})
     else:
-        _print_counts(f"imported: {document['user_id']}", counts)
+        _print_counts(f"imported: {first['user_id']}", counts)
 
 
 @click.command("seal")
@@ -218,7 +238,7 @@ def verify_command(
 
     Exits with 1 when there are any, and then saves no head.
     """
-    kept = None if head is None else _read_object(head, "head of an audit")
+    kept = None if head is None else _object(head.read(), head, "head of an audit")
     with opened(dsn, no_embedding=True) as memory:
         findings = memory.privacy.verify_integrity(user, head=kept)
         now = None if findings or save_head is None else memory.privacy.export_head(user)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
+from contextlib import aclosing
 from dataclasses import fields
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -9,11 +11,11 @@ from uuid import UUID
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import RedirectResponse, Response, StreamingResponse
 
 from pgrecall._sql import UNSET
 from pgrecall.inspector._pictures import chain_picture
-from pgrecall.inspector._shown import json_response
+from pgrecall.inspector._shown import json_text
 from pgrecall.inspector._source import Row
 from pgrecall.inspector._view import (
     PAGE_SIZE,
@@ -291,10 +293,17 @@ async def data(inspector: Inspector, request: Request) -> Page:
 
 @PAGES.at("/users/{user}/export")
 async def export(inspector: Inspector, request: Request) -> Response:
-    """Return all data of a user as a file."""
+    """Return all data of a user as a file: a line of JSON, or several for a large user."""
     owner = await inspector.user(request)
-    document = await inspector.source.reader.privacy.export_user(owner["user_id"])
-    name = f"{owner['user_id']}.json"
-    return json_response(
-        document, headers={"content-disposition": f'attachment; filename="{name}"'}
-    )
+    pieces = inspector.source.reader.privacy.export_user_pieces(owner["user_id"])
+    first = await anext(pieces)  # its error as a page
+
+    async def lines() -> AsyncIterator[str]:
+        async with aclosing(pieces):
+            yield json_text(first) + "\n"
+            async for piece in pieces:
+                yield json_text(piece) + "\n"
+
+    ending = "jsonl" if "piece" in first else "json"
+    headers = {"content-disposition": f'attachment; filename="{owner["user_id"]}.{ending}"'}
+    return StreamingResponse(lines(), headers=headers, media_type="application/json")

@@ -21,6 +21,7 @@ __all__ = [
     "duration",
     "inert",
     "json_response",
+    "json_text",
     "moment",
     "origin",
     "plain_json",
@@ -61,12 +62,14 @@ def inert(value: object) -> object:
     return escaped(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
-def json_response(
-    value: object, status: int = 200, headers: Mapping[str, str] | None = None
-) -> Response:
+def json_text(value: object) -> str:
+    """Return a value as JSON in which hidden characters are escaped."""
+    return escaped_json(json.dumps(plain_json(value), ensure_ascii=False, allow_nan=False))
+
+
+def json_response(value: object, status: int = 200) -> Response:
     """Return a value as a JSON document in which hidden characters are escaped."""
-    text = escaped_json(json.dumps(plain_json(value), ensure_ascii=False, allow_nan=False))
-    return Response(text, status, headers, media_type="application/json")
+    return Response(json_text(value), status, media_type="application/json")
 
 
 def _named(character: str) -> Markup:
