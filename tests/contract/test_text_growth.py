@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import time
 import uuid
 from collections.abc import Callable, Iterator
@@ -30,6 +31,8 @@ TIMES = 10
 ALLOWED = 12
 FLOOR = 0.001  # seconds: a call that takes less is measured as this; caches cost short ones less
 QUICK = ["snake", "dotted", "comments", "many words, snake", "sentences", "base64", "Chinese"]
+
+wide = pytest.mark.skipif("SOAK" not in os.environ, reason="minutes long: SOAK=1, make repeat")
 
 VECTOR = str([0.1] * DIMENSIONS)
 LARGE = {"memory_max_characters": 100_000}
@@ -278,7 +281,7 @@ def test_driver_takes_time_in_proportion(world: World) -> None:
     assert _growing_in_driver(world, QUICK) == []
 
 
-@pytest.mark.slow
+@wide
 def test_driver_takes_time_in_proportion_for_every_shape(world: World) -> None:
     assert _growing_in_driver(world, list(SHAPES)) == []
 
@@ -288,7 +291,7 @@ def test_ten_times_the_text_takes_ten_times_the_time(world: World, use: str) -> 
     assert growing(world, USES[use], QUICK) == []
 
 
-@pytest.mark.slow
+@wide
 @pytest.mark.parametrize("use", USES)
 def test_every_shape_of_text_takes_time_in_proportion(world: World, use: str) -> None:
     assert growing(world, USES[use], list(SHAPES)) == []

@@ -17,9 +17,10 @@ from support.proxies import NOT_THROUGH_A_PROXY
 @pytest.fixture(autouse=True)
 def left_out_through_a_proxy(request: pytest.FixtureRequest) -> None:
     """Skip the tests that cannot work through a proxy, with the reason."""
-    name = getattr(request.node, "originalname", None) or request.node.name
-    if os.environ.get("PGRECALL_TEST_PROXY") and name in NOT_THROUGH_A_PROXY:
-        pytest.skip(f"through a proxy: {NOT_THROUGH_A_PROXY[name]}")
+    names = (request.node.name, getattr(request.node, "originalname", None))
+    why = next((NOT_THROUGH_A_PROXY[name] for name in names if name in NOT_THROUGH_A_PROXY), None)
+    if os.environ.get("PGRECALL_TEST_PROXY") and why is not None:
+        pytest.skip(f"through a proxy: {why}")
 
 
 @pytest.fixture(scope="module")

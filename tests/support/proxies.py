@@ -22,6 +22,11 @@ NOT_THROUGH_A_PROXY = {
     "test_joining_leaves_the_transaction_to_the_caller": _TRANSACTION,
     "test_joining_in_autocommit_commits_each_call": _TRANSACTION,
     "test_identity_of_the_caller_is_the_users": _TRANSACTION,
+    "test_driver_names_the_user_of_each_call[transaction]": _TRANSACTION,
+    "test_driver_names_the_user_of_each_call[joining]": _TRANSACTION,
+    "test_statement_beside_the_driver_needs_an_identity": _TRANSACTION,
+    "test_erasure_names_the_process_that_it_has_waited_for":
+        "a writer's transaction ends on its shard at once",
     "test_append_whose_connection_is_lost_is_stored_once":
         "it looks for a wait for a lock, and that is on the shard",
     "test_connections_with_a_plan_from_before_an_upgrade_are_replaced":
