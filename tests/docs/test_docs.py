@@ -91,7 +91,7 @@ def test_sql_of_a_page_runs(page: Path, page_dsn: str, tmp_path: Path) -> None:
     created = re.findall(r"(?m)^create role (\w+)", script)
     script += "".join(f"\ndrop role {role};" for role in created)
     (tmp_path / "page.sql").write_text(PRELUDE + script, encoding="utf-8")
-    done = run("psql", page_dsn, "-qXAt", "-v", "ON_ERROR_STOP=1", "-f", str(tmp_path / "page.sql"))
+    done = run("psql", page_dsn, "-qXAt", "-v", "ON_ERROR_STOP=1", "-f", "page.sql", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
 
 
