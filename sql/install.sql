@@ -17,6 +17,7 @@ begin isolation level read committed;
 \ir ../functions/observability/version.sql
 \ir ../functions/jobs/maintenance/_check_backfill.sql
 \ir ../functions/common/_databases_sharing_roles.sql
+\ir ../functions/common/_lost_columns.sql
 \ir sharing.sql
 
 -- Migrations: each runs once, in an upgrade
@@ -56,6 +57,7 @@ select current_setting('recall.due_0008') as is_due \gset
 \endif
 
 -- Types and tables
+\ir lost_columns.sql
 \ir types.sql
 \ir tables/settings.sql
 \ir tables/registries.sql
@@ -922,7 +924,9 @@ select current_setting('recall.due_0008') as is_due \gset
 \ir ../functions/observability/_health_disputes.sql
 \ir ../functions/observability/_health_orphans.sql
 \ir ../functions/observability/_health_embedding_model.sql
+\ir ../functions/observability/_health_extensions.sql
 \ir ../functions/observability/_health_installation.sql
+\ir ../functions/observability/_lost_objects.sql
 \ir ../functions/observability/_health_integrity.sql
 \ir ../functions/observability/_health_maintenance.sql
 \ir ../functions/observability/_health_parameters.sql

@@ -68,11 +68,16 @@ begin
               join pg_catalog.pg_class as c on c.oid = n.conrelid
              where c.relnamespace = 'recall'::regnamespace
                and not n.convalidated
+            union all
+            select 'missing: ' || l.names, null
+              from (select recall._lost_objects()) as l (names)
+             where l.names is not null
            ) as b;
     return query
     select 'integrity', case when v_broken is null then 'ok' else 'fail' end,
            coalesce(v_broken, 'all indexes, constraints and triggers are in force'),
-           case when v_broken is not null then 'Run the installer again, or: ' || v_remedy end;
+           case when v_broken is not null
+                then 'Run the installer again' || coalesce(', or: ' || v_remedy, '.') end;
 end;
 $function$;
 

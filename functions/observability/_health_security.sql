@@ -1,4 +1,4 @@
--- Report extensions, row_security, public and grants.
+-- Report row_security, public and grants.
 -- A table grant shows no row. But its holder can truncate the table, or add a trigger that runs as
 -- the owner.
 create or replace function recall._health_security()
@@ -16,18 +16,6 @@ as $function$
 declare
     v_reader constant text := (select s.role_prefix || '_reader' from recall.settings as s);
 begin
-    return query
-    select 'extensions', case when count(*) filter (where x.is_old) > 0 then 'warn' else 'ok' end,
-           string_agg(format('%s %s', x.extname, x.extversion), ', ' order by x.extname),
-           string_agg(format('alter extension %I update;', x.extname), ' ' order by x.extname)
-               filter (where x.is_old)
-      from (
-            select e.extname, e.extversion, e.extversion <> a.default_version as is_old
-              from pg_catalog.pg_extension as e
-              join pg_catalog.pg_available_extensions as a on a.name = e.extname
-             where e.extname in ('vector', 'pg_trgm', 'pg_cron', 'pg_stat_statements')
-           ) as x;
-
     return query
     select 'row_security', case when count(*) > 0 then 'fail' else 'ok' end,
            case when count(*) > 0
@@ -99,5 +87,4 @@ end;
 $function$;
 
 comment on function recall._health_security() is
-    'Health of user isolation: extensions, row-level security, privileges of PUBLIC and on '
-    'tables.';
+    'Health of user isolation: row-level security, privileges of PUBLIC and on tables.';

@@ -28,6 +28,8 @@ begin
      union all
     select * from recall._health_search_path()
      union all
+    select * from recall._health_extensions()
+     union all
     select * from recall._health_security()
      union all
     select * from recall._health_server()

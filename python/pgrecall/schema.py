@@ -38,10 +38,12 @@ _DUE = re.compile(r"select (?P<condition>.+) as is_due \\gset")
 _COMMIT = re.compile(r"commit\s*;", re.IGNORECASE)  # not `end;`, which closes a PL/pgSQL block
 
 
-# Between releases a table may change without a migration: then a column, table or type is missing.
+# A column, table or type is missing: somebody dropped it, or the schema is that of a development
+# version, which has no migrations. The schema has the data, so the hint says to keep it.
 _HINTS = dict.fromkeys(
     ("42703", "42P01", "42704"),
-    "If a development version installed this schema, drop it (sql/uninstall.sql), and install it.",
+    "Keep the schema, and restore a backup from before that was dropped. If a development version "
+    "installed the schema, export its users first, then install anew.",
 )
 
 

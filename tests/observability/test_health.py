@@ -276,6 +276,59 @@ def test_health_warns_of_an_outdated_extension(db: Connection) -> None:
     assert found[2] == "alter extension vector update;"
 
 
+def test_health_fails_for_a_dropped_extension(db: Connection) -> None:
+    with db.transaction(force_rollback=True):
+        db.execute("drop extension pg_trgm cascade")
+        status, detail, hint = finding(db, "extensions")
+        assert (status, hint) == ("fail", "Run the installer again.")
+        assert detail.startswith("missing: extension pg_trgm; vector ")
+        status, detail, hint = finding(db, "integrity")
+        assert (status, hint) == ("fail", "Run the installer again.")
+        assert detail == "missing: _word_similarity(p_word text, p_text text)"
+    with db.transaction(force_rollback=True):
+        db.execute("drop extension vector cascade")
+        db.execute("create extension vector")
+        status, detail, hint = finding(db, "extensions")
+        assert (status, "restore a backup" in str(hint)) == ("fail", True)
+        assert detail.startswith("missing: columns item_vectors.embedding, jobs.vectors, ")
+        assert "more" in finding(db, "integrity")[1]
+
+
+def test_health_knows_each_column_that_a_dropped_extension_takes_along(db: Connection) -> None:
+    columns = value(
+        db,
+        "select string_agg(format('%s.%s', c.relname, a.attname), ', ')"
+        " from pg_class as c join pg_attribute as a on a.attrelid = c.oid"
+        " where c.relnamespace = 'recall'::regnamespace and c.relkind in ('r', 'p')"
+        " and not c.relispartition and a.attnum > 0",
+    ).split(", ")
+    db.execute("drop extension vector cascade")
+    left = value(
+        db,
+        "select array_agg(format('%s.%s', c.relname, a.attname))"
+        " from pg_class as c join pg_attribute as a on a.attrelid = c.oid"
+        " where c.relnamespace = 'recall'::regnamespace and a.attnum > 0",
+    )
+    lost = value(db, "select recall._lost_columns()").split(", ")
+    assert sorted(lost) == sorted(set(columns) - set(left))
+
+
+def test_health_reports_a_dropped_function_and_trigger(db: Connection) -> None:
+    assert finding(db, "integrity")[0] == "ok"
+    (trigger,) = rows(
+        db,
+        "select t.tgname, t.tgrelid::regclass::text as table from pg_trigger as t"
+        " join pg_class as c on c.oid = t.tgrelid where c.relnamespace = 'recall'::regnamespace"
+        " and t.tgparentid = 0 and not t.tgisinternal order by 1, 2 limit 1",
+    )
+    db.execute(f"drop trigger {trigger['tgname']} on {trigger['table']}".encode())
+    db.execute("drop function recall.user_id(text)")
+    status, detail, hint = finding(db, "integrity")
+    assert (status, hint) == ("fail", "Run the installer again.")
+    table = trigger["table"].removeprefix("recall.")
+    assert detail == f"missing: {trigger['tgname']} on {table}, user_id(p_external_id text)"
+
+
 def test_health_reports_a_table_without_row_security(db: Connection) -> None:
     assert finding(db, "row_security")[0] == "ok"
     db.execute("alter table recall.conversation_history_p3 disable row level security")

@@ -8,6 +8,7 @@ import subprocess
 import threading
 import time
 import uuid
+from collections import Counter
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -16,12 +17,14 @@ from typing import Any
 import psycopg
 import pytest
 from psycopg import conninfo, sql
+from psycopg.types.json import Jsonb
 
 from pgrecall import schema
 from pgrecall.schema import InstallError
 from support import (
     append,
     call,
+    finding,
     login_role,
     open_session,
     raise_errors,
@@ -32,7 +35,7 @@ from support import (
     value,
 )
 from support.invariants import check_invariants
-from support.releases import ROUTES, SMALL, Release, catalog
+from support.releases import ROOT, ROUTES, SMALL, Release, catalog
 from support.servers import TestServer
 
 # each test upgrades a database of its own, which takes seconds
@@ -264,7 +267,7 @@ def test_a_column_without_a_migration_is_refused(folder: Path, installed: str) -
     before = catalog(installed)
     with pytest.raises(InstallError, match=r'column "mood" of relation "recall\.users"') as caught:
         release.by_driver(installed)
-    assert "If a development version installed this schema, drop it" in str(caught.value.hint)
+    assert str(caught.value.hint).startswith("Keep the schema, and restore a backup")
     assert catalog(installed) == before
 
 
@@ -567,3 +570,63 @@ def test_upgrade_names_the_schema_of_a_language_beside_the_extensions(empty_dsn:
         assert value(conn, "select overrides from recall.users") == {"language": f"{home}.mine"}
         call(conn, "remember", p_user_id=user, p_content="Ada mag Tulpen.")
         assert call(conn, "search", p_user_id=user, p_query="Tulpe")
+
+
+# --- a dropped extension
+
+
+def test_upgrade_after_a_dropped_extension_names_the_lost_columns(
+    empty_dsn: str, server: TestServer
+) -> None:
+    """The statements of docs/operations/upgrade.md keep the texts where there is no backup."""
+    with psycopg.connect(empty_dsn, autocommit=True) as conn:
+        server.install(conn, embedding_dimensions=4, hash_partitions=2)
+        user, session = fill(conn)
+        call(conn, "put_items", p_user_id=user, p_embedding_model="m", p_items=Jsonb([
+            {"namespace": ["a"], "key": "k", "value": {"text": "tea"},
+             "vectors": [{"path": "text", "embedding": [1, 2]}]}]))  # fmt: skip
+        call(conn, "configure", p_changes={"embed_messages": True})
+        conn.execute(
+            "insert into recall.message_search (user_id, session_id, turn_index, message_id, role,"
+            " created_at, search_vector, embedding, embedding_model)"
+            " select h.user_id, h.session_id, h.turn_index, h.message_id, h.role, h.created_at, '',"
+            " '[1,2,3,4]', s.embedding_model from recall.conversation_history as h, recall.settings"
+            " as s"
+        )
+        conn.execute("update recall.sessions set indexed_through_turn = turn_count")
+        conn.execute("delete from recall.jobs")
+        before = catalog(empty_dsn)
+        kept = rows(conn, "select * from recall.memory_store order by memory_id")
+        conn.execute("drop extension vector cascade")
+        dropped = catalog(empty_dsn)
+        status, detail, _ = finding(conn, "extensions")
+        assert (status, detail[:48]) == ("fail", "missing: extension vector, columns item_vectors.")
+        for _ in range(2):  # creating the extension again does not help
+            with pytest.raises(InstallError, match=r"jobs\.vectors, memory_embed") as caught:
+                server.install(conn)
+            assert (caught.value.sqlstate, caught.value.file) == ("RC007", "sql/lost_columns.sql")
+            assert "upgrade.md" in str(caught.value.hint)
+            assert catalog(empty_dsn) == dropped
+            conn.execute("create extension if not exists vector")
+            dropped = catalog(empty_dsn)
+
+        page = (ROOT / "docs" / "operations" / "upgrade.md").read_text(encoding="utf-8")
+        (script,) = re.findall(r"(?ms)^## A dropped extension\n.*?^```sql\n(.*?)^```", page)
+        conn.execute(script.encode())
+        server.install(conn)
+        made = Counter(map(unordered, catalog(empty_dsn).split("\n")))
+        wanted = Counter(map(unordered, before.split("\n")))
+        assert (made - wanted, wanted - made) == (Counter(), Counter())
+        assert finding(conn, "extensions")[0] == "ok"
+        assert rows(conn, "select * from recall.memory_store order by memory_id") == kept
+        check_invariants(conn)
+        call(conn, "run_maintenance", p_task="enqueue_missing_embeddings")
+        assert rows(conn, "select session_id from recall.jobs where kind = 'embed' order by 1") == [
+            {"session_id": session}, {"session_id": None}]  # fmt: skip
+        call(conn, "remember", p_user_id=user, p_content="Ada reads.", p_embedding="[1,2,3,4]")
+        append(conn, user, session, said("after"))
+
+
+def unordered(line: str) -> str:
+    """Return a line of a dump without the comma that says whether more columns follow."""
+    return line.removesuffix(",")
