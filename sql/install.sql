@@ -866,6 +866,7 @@ select current_setting('recall.due_0008') as is_due \gset
 \ir ../functions/privacy/_add_erasures.sql
 \ir ../functions/privacy/_audited_memories.sql
 \ir ../functions/privacy/_begin_piece.sql
+\ir ../functions/privacy/_bound_erasure_wait.sql
 \ir ../functions/privacy/_check_document.sql
 \ir ../functions/privacy/_check_import_rows.sql
 \ir ../functions/privacy/_check_import_values.sql
@@ -874,6 +875,7 @@ select current_setting('recall.due_0008') as is_due \gset
 \ir ../functions/privacy/_delete_detached.sql
 \ir ../functions/privacy/_delete_memories.sql
 \ir ../functions/privacy/_delete_rows.sql
+\ir ../functions/privacy/_delete_session.sql
 \ir ../functions/privacy/_delete_unlogged.sql
 \ir ../functions/privacy/_delete_user.sql
 \ir ../functions/privacy/_derived_memories.sql
@@ -893,7 +895,8 @@ select current_setting('recall.due_0008') as is_due \gset
 \ir ../functions/privacy/_import_user_row.sql
 \ir ../functions/privacy/_left_out.sql
 \ir ../functions/privacy/_lock_unlogged_for_update.sql
-\ir ../functions/privacy/_unlogged_writers.sql
+\ir ../functions/privacy/_open_writers.sql
+\ir ../functions/privacy/_raise_open_writer.sql
 \ir ../functions/privacy/_remove_user.sql
 \ir ../functions/privacy/_refuse_unfinished_import.sql
 \ir ../functions/privacy/_restore_displaced.sql

@@ -3,7 +3,8 @@
 -- first, then sessions and jobs: concurrent writers finish before, or find nothing. The caller
 -- deletes from the unlogged tables as its last step (_delete_unlogged).
 -- Locks   the user, the sessions, the jobs, the rest. See docs/architecture.md.
--- Raises  RC007 in a transaction whose snapshot would hide new commits of others.
+-- Raises  RC007 in a transaction whose snapshot would hide new commits of others, 55P03 another
+--         transaction of the user stays open.
 create or replace function recall._delete_user(
     p_user_id     uuid,
     out o_counts  jsonb,
@@ -15,9 +16,10 @@ parallel unsafe
 set search_path to pg_catalog, recall, pg_temp
 as $function$
 declare
-    v_table regclass;
-    v_name  text;
-    v_rows  bigint;
+    v_before constant text := recall._bound_erasure_wait();
+    v_table  regclass;
+    v_name   text;
+    v_rows   bigint;
 begin
     perform recall._check_isolation();
     o_counts := jsonb_build_object('users', recall._remove_user(p_user_id));
@@ -53,6 +55,9 @@ begin
                select f.task from recall.maintenance_tasks as f
                 where f.last_user = p_user_id or strpos(f.position::text, p_user_id::text) > 0
                   for no key update skip locked));
+    perform set_config('lock_timeout', v_before, true);
+exception when lock_not_available then
+    perform recall._raise_open_writer(p_user_id);
 end;
 $function$;
 

@@ -5,7 +5,8 @@
 -- them; memories that another session confirms stay.
 -- Locks   the user, the session, memories and jobs, then the unlogged tables.
 --         See docs/architecture.md.
--- Raises  RC001, RC007 not in a transaction that is read committed.
+-- Raises  RC001, RC007 not in a transaction that is read committed, 55P03 another transaction
+--         of the user stays open.
 create or replace function recall.forget_session(
     p_user_id    uuid,
     p_session_id uuid

@@ -3,7 +3,8 @@
 -- user. The stored salted digest lets `replay_erasures` erase the user again after a restore. Keep
 -- the receipt outside of the database; it also lists what SQL cannot reach.
 -- Locks   the user, then all of their rows, then the unlogged tables. See docs/architecture.md.
--- Raises  RC007 not in a transaction that is read committed.
+-- Raises  RC007 not in a transaction that is read committed, 55P03 another transaction of
+--         the user stays open.
 create or replace function recall.forget_user(
     p_user_id uuid
 )

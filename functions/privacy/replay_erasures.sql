@@ -5,7 +5,7 @@
 -- Locks   as forget_user: one user after the other, by user_id, then user_locks.
 --         See docs/architecture.md.
 -- Raises  RC003, RC007 not in a transaction that is read committed, 40001 a user came back
---         meanwhile.
+--         meanwhile, 55P03 another transaction of a user stays open.
 create or replace function recall.replay_erasures(
     p_erasures jsonb default '[]'
 )

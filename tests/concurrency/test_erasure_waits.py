@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 import uuid
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -136,6 +137,79 @@ def test_erasure_names_the_own_writer_that_does_not_end(
     assert not any(counts(db, world["user"]).values())
 
 
+@pytest.mark.parametrize("erasure", ERASURES)
+@pytest.mark.parametrize("writer", ["append_messages", "remember", "claim_jobs"])
+def test_erasure_names_an_open_transaction_of_the_user(
+    db: Connection, connect: Connect, erasure: str, writer: str
+) -> None:
+    world = talked(db)
+    holder, eraser = connect(autocommit=False), connect()
+    if writer == "append_messages":
+        call(holder, writer, p_user_id=world["user"], p_session_id=world["session"],
+             p_messages=Jsonb([{"role": "user", "content": "Hello."}]))  # fmt: skip
+    elif writer == "remember":
+        call(holder, writer, p_user_id=world["user"], p_content="Ada likes tea.")
+    else:
+        db.execute("delete from recall.jobs")
+        db.execute("select recall.enqueue_job(%s, 'summarize', %s)",
+                   [world["user"], world["session"]])  # fmt: skip
+        db.execute("update recall.jobs set work = '{}'")
+        call(holder, writer, p_worker="w")
+    before = counts(db, world["user"])
+    eraser.execute("set lock_timeout = '200ms'; set statement_timeout = '6s'")
+    if (writer, erasure) == ("append_messages", "forget_memory"):
+        erase(eraser, erasure, world)  # it leaves the session
+        return
+    with pytest.raises(psycopg.errors.LockNotAvailable, match="is still open") as caught:
+        erase(eraser, erasure, world)
+    assert caught.value.diag.message_detail == f"Process {holder.info.backend_pid}."
+    assert value(eraser, "show lock_timeout") == "200ms"
+    assert counts(db, world["user"]) == before
+    holder.rollback()
+    with eraser.transaction():
+        erase(eraser, erasure, world)
+        assert value(eraser, "show lock_timeout") == "200ms"
+
+
+def test_erasure_names_each_open_append_that_may_be_the_user_s(
+    db: Connection, connect: Connect
+) -> None:
+    """PostgreSQL does not tell whose subtransaction it is; all users here share a partition."""
+    worlds = [talked(db) for _ in range(40)]
+    homes = [value(db, "select tableoid from recall.sessions where user_id = %s", [w["user"]])
+             for w in worlds]  # fmt: skip
+    home = max(homes, key=homes.count)
+    mine, theirs, _ = [w for w, at in zip(worlds, homes, strict=True) if at == home][:3]
+    holders = [connect(autocommit=False), connect(autocommit=False)]
+    for holder, world in zip(holders, (theirs, mine), strict=True):
+        call(holder, "append_messages", p_user_id=world["user"], p_session_id=world["session"],
+             p_messages=Jsonb([{"role": "user", "content": "Hello."}]))  # fmt: skip
+    eraser = connect()
+    eraser.execute("set lock_timeout = '200ms'")
+    with pytest.raises(psycopg.errors.LockNotAvailable) as caught:
+        erase(eraser, "forget_user", mine)
+    pids = sorted(holder.info.backend_pid for holder in holders)
+    assert caught.value.diag.message_detail == (f"It is one of the processes {pids[0]}, {pids[1]}.")
+    with pytest.raises(psycopg.errors.LockNotAvailable) as caught:
+        erase(eraser, "forget_user", theirs)
+    assert caught.value.diag.message_detail == f"Process {holders[0].info.backend_pid}."
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("erasure", ["forget_user", "forget_session", "forget_memory"])
+def test_erasure_waits_nine_seconds_for_an_open_transaction(
+    db: Connection, connect: Connect, erasure: str
+) -> None:
+    world = talked(db)
+    holder, eraser = connect(autocommit=False), connect()
+    call(holder, "remember", p_user_id=world["user"], p_content="Ada likes tea.")
+    eraser.execute("set statement_timeout = '20s'")
+    began = time.monotonic()
+    with pytest.raises(psycopg.errors.LockNotAvailable, match="is still open"):
+        erase(eraser, erasure, world)
+    assert 8.9 < time.monotonic() - began < 15
+
+
 def test_first_write_of_a_user_stops_an_erasure_clearly(db: Connection, connect: Connect) -> None:
     """Nobody sees the row that its transaction has added to user_locks."""
     user = uuid.uuid4()
@@ -145,8 +219,9 @@ def test_first_write_of_a_user_stops_an_erasure_clearly(db: Connection, connect:
          p_value=Jsonb(1))  # fmt: skip
     eraser = connect()
     eraser.execute("set lock_timeout = '200ms'")
-    with pytest.raises(psycopg.errors.LockNotAvailable, match="is still open"):
+    with pytest.raises(psycopg.errors.LockNotAvailable, match="is still open") as caught:
         call(eraser, "forget_user", p_user_id=user)
+    assert caught.value.diag.message_detail == "Its process is not known."
     holder.rollback()
     with eraser.transaction():
         call(eraser, "forget_user", p_user_id=user)

@@ -242,6 +242,26 @@ def test_erasure_names_the_process_that_it_has_waited_for(
         memory.privacy.forget_user(user)
 
 
+def test_clearing_a_session_may_wait_longer_than_other_calls(
+    dsn: str, db: psycopg.Connection, user: uuid.UUID
+) -> None:
+    """Like every erasure it names the process, rather than statement_timeout."""
+    session = open_session(db, user)
+    impatient = make_conninfo(dsn, options="-c lock_timeout=1500ms")
+    limits = Limits(statement_timeout=1)
+    with (
+        psycopg.connect(dsn) as writer,
+        AgentMemory.connect(impatient, embedder=False, limits=limits) as memory,
+        memory.session(user=user, session_id=session) as chat,
+    ):
+        writer.execute("select recall.remember(%s, 'Ada likes tea.')", [user])
+        with pytest.raises(CallTimeoutError, match="is still open") as caught:
+            chat.clear()
+        assert caught.value.sqlstate == "55P03"
+        writer.rollback()
+        assert "sessions" not in chat.clear()
+
+
 def kill(db: psycopg.Connection, application: str = "pgrecall") -> int:
     """End all connections of the driver to the module's database."""
     cursor = db.execute(

@@ -379,7 +379,10 @@ class ChatSession:
 
     def clear(self) -> Mapping[str, int]:
         """Erase what the session holds, and keep it; return the deleted rows by table."""
-        receipt: Mapping[str, Mapping[str, int]] = self._conversation.change("clear_session")
+        opened = self._conversation.open()
+        receipt: Mapping[str, Mapping[str, int]] = self._core.long_call(
+            self.user_id, "clear_session", session_id=opened.session_id
+        )
         return receipt["counts"]
 
     def pop(self, limit: int = 1) -> list[Message]:
