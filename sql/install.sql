@@ -297,6 +297,7 @@ select current_setting('recall.due_0008') as is_due \gset
 -- functions/history
 \ir ../functions/history/_add_turns.sql
 \ir ../functions/history/_annotated.sql
+\ir ../functions/history/_check_message_names.sql
 \ir ../functions/history/_check_message_sizes.sql
 \ir ../functions/history/_check_messages.sql
 \ir ../functions/history/_check_tool_answers.sql

@@ -40,7 +40,7 @@ begin
     perform recall._check_text(p_method, 'p_method');
     perform recall._check_text(p_rpc_id, 'p_rpc_id');
     perform recall._check_text(p_tool_name, 'p_tool_name');
-    perform recall._check_text(p_tool_call_id, 'p_tool_call_id');
+    perform recall._check_text(p_tool_call_id, 'p_tool_call_id', 100000);
     if coalesce(p_event_type, '') = '' or length(p_event_type) > 200 then
         raise exception using
             errcode = 'RC003',

@@ -1,4 +1,5 @@
 -- Return the first problem of a message's tool calls, or NULL.
+-- See recall._check_message_names for the limit of an id.
 create or replace function recall._judge_tool_calls(
     p_calls jsonb
 )
@@ -27,6 +28,16 @@ begin
                 when jsonb_typeof(e.call) <> 'object' then ' is not an object'
                 when jsonb_typeof(e.call -> 'id') is distinct from 'string' or e.call ->> 'id' = ''
                     then '.id is missing'
+                when length(e.call ->> 'id') > 100000
+                    then format('.id has %s characters, more than 100000',
+                                length(e.call ->> 'id'))
+                when length(coalesce(e.call #>> '{function,name}', e.call #>> '{custom,name}'))
+                     > 200
+                    then format('.%s.name has %s characters, more than 200',
+                                case when e.call #>> '{function,name}' is null then 'custom'
+                                     else 'function' end,
+                                length(coalesce(e.call #>> '{function,name}',
+                                                e.call #>> '{custom,name}')))
                 when e.nth > 1 then format('.id %s stands twice', left(e.call ->> 'id', 80))
                 when e.call ->> 'type' = 'custom'
                     then case when jsonb_typeof(e.call #> '{custom,name}')

@@ -56,6 +56,12 @@ begin
             end if;
             v_row := recall._parse_message(v_empty, v_message);
         end if;
+        -- One expression for all four: only a long name costs a call.
+        if greatest(octet_length(v_row.model_id), octet_length(v_row.finish_reason),
+                    octet_length(v_row.name), octet_length(v_row.tool_call_id)) > 200
+           or v_row.model_id = '' then
+            perform recall._check_message_names(v_row, v_number - 1);
+        end if;
         v_row.turn_index       := v_number;
         v_row.message_id       := coalesce(v_ids[v_number],
                                            recall._following_uuid(v_first_id, v_number - 1));

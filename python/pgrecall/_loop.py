@@ -28,6 +28,7 @@ INTERRUPTED = "interrupted"
 _CHARS_PER_TOKEN = 16  # more than any but a degenerate text has
 _CUT = "\n[cut here: the result was longer]"
 _MAX_ERROR_CHARS = 1000
+_MAX_NAME_CHARS = 200  # of a tool, as the database has it
 _MAX_TOKENS = 2**31 - 1  # that a message can have
 
 
@@ -124,7 +125,8 @@ def repaired(completion: dict[str, Any]) -> dict[str, Any]:
     """Return the message of a completion, mended in place so that it can be stored.
 
     Some endpoints make mistakes: calls without an id or a type, arguments that are not text,
-    characters that PostgreSQL cannot store. Repaired, the reply is not lost.
+    characters that PostgreSQL cannot store. Some models invent endless names of tools. Repaired,
+    the reply is not lost.
 
     Raises:
         InvalidInputError: there is no message.
@@ -145,7 +147,7 @@ def repaired(completion: dict[str, Any]) -> dict[str, Any]:
         seen.add(call["id"])
         body = call.setdefault(call["type"], {})
         long = "input" if call["type"] == "custom" else "arguments"
-        body["name"] = storable(str(body.get("name") or ""), "reply")
+        body["name"] = storable(str(body.get("name") or ""), "reply")[:_MAX_NAME_CHARS]
         if not isinstance(body.get(long), str):
             body[long] = "" if body.get(long) is None else json_text(body[long])
         body[long] = storable(body[long], "reply")

@@ -133,6 +133,42 @@ def test_message_is_bounded_by_its_characters(db: Connection, user: uuid.UUID) -
             call(db, "configure_user", p_user_id=user, p_changes={"message_max_characters": wrong})
 
 
+def tool_turn(call_id: str = "c", name: str = "f", kind: str = "function") -> list[dict[str, Any]]:
+    body = {"name": name, "arguments" if kind == "function" else "input": "{}"}
+    return [
+        {"role": "assistant", "tool_calls": [{"id": call_id, "type": kind, kind: body}]},
+        {"role": "tool", "tool_call_id": call_id, "content": "found"},
+    ]
+
+
+def test_names_and_ids_of_messages_are_bounded(db: Connection, user: uuid.UUID) -> None:
+    """An id of a call may carry a thought signature, and the limit of a message is far above."""
+    session = open_session(db, user)
+
+    def message(**more: Any) -> list[dict[str, Any]]:
+        return [{"role": "assistant", "content": "x", **more}]
+
+    for field in ("model_id", "finish_reason", "name"):
+        append(db, user, session, message(**{field: "ä" * 200}))
+        append(db, user, session, message(**{field: "ä" * 200}, odd=1))
+        for size in (201, 400_000):
+            for more in ({}, {"odd": 1}):
+                with refused("RC003", f"messages[1].{field} has {size} characters, more than 200"):
+                    append(db, user, session, message() + message(**{field: "ä" * size}, **more))
+    with refused("RC003", "messages[0].model_id is empty"):
+        append(db, user, session, message(model_id=""))
+    for kind in ("function", "custom"):
+        append(db, user, session, tool_turn(f"{kind}__thought__" + "x" * 90_000, "f" * 200, kind))
+        with refused("RC003", "messages[0].tool_calls[0].id has 100001 characters, more than 1"):
+            append(db, user, session, tool_turn("x" * 100_001, kind=kind))
+        with refused("RC003", f"tool_calls[0].{kind}.name has 201 characters, more than 200"):
+            append(db, user, session, tool_turn(name="f" * 201, kind=kind))
+    with refused("RC003", "messages[0].tool_call_id has 100001 characters, more than 100000"):
+        append(db, user, session, tool_turn("x" * 100_001)[1:])
+    call(db, "record_protocol_event", p_user_id=user, p_event_type="tool_call",
+         p_tool_call_id="x" * 90_000)  # fmt: skip
+
+
 def test_message_is_bounded_by_its_characters_where_it_has_fewer_bytes(
     db: Connection, user: uuid.UUID
 ) -> None:

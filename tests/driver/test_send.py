@@ -394,6 +394,18 @@ def test_send_repairs_irregular_tool_calls(
     assert_transcript(chat)
 
 
+def test_send_cuts_an_endless_name_of_a_tool(
+    send: Send, chat: ChatSession, openai: ScriptedOpenAI
+) -> None:
+    """The database refuses it, and the reply would be lost."""
+    openai.then(calls(("search" * 1000, {})), "I see.")
+    assert send("Look!", memory_tools=True) == "I see."
+    (asked,) = (m for m in stored(chat) if m.tool_calls)
+    assert asked.tool_calls is not None
+    assert len(asked.tool_calls[0]["function"]["name"]) == 200
+    assert_transcript(chat)
+
+
 # The window
 
 

@@ -26,6 +26,16 @@ def edit(memory: AgentMemory, user: uuid.UUID, **changes: Any) -> None:
     memory.memories.edit(user, made.memory_id, changes.pop("content", "Sold."), changes=changes)
 
 
+def say(memory: AgentMemory, user: uuid.UUID, **fields: Any) -> None:
+    said = {"role": "assistant", "content": "Tea", **fields}
+    memory.session(user=user, model="gpt-4o-mini").append([said])
+
+
+def ask(memory: AgentMemory, user: uuid.UUID, call_id: str = "c", name: str = "f") -> None:
+    function = {"name": name, "arguments": "{}"}
+    say(memory, user, tool_calls=[{"id": call_id, "type": "function", "function": function}])
+
+
 LIMITED: dict[str, tuple[int, Write]] = {
     "content": (4000, lambda m, u, text: m.remember(u, text, embedding=None)),
     "content of a candidate": (
@@ -49,6 +59,11 @@ LIMITED: dict[str, tuple[int, Write]] = {
         200,
         lambda m, u, text: m.session(user=u, model="gpt-4o-mini").put_working("t", text, 1),
     ),
+    "author of a message": (200, lambda m, u, text: say(m, u, name=text)),
+    "model of a message": (200, lambda m, u, text: say(m, u, model_id=text)),
+    "finish reason": (200, lambda m, u, text: say(m, u, finish_reason=text)),
+    "name of a tool": (200, lambda m, u, text: ask(m, u, name=text)),
+    "id of a call": (100_000, lambda m, u, text: ask(m, u, call_id=text)),
 }
 
 

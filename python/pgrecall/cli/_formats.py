@@ -245,7 +245,7 @@ class MessageFile(Lines):
                 "role": message["author"]["role"],
                 "content": content,
                 "created_at": created_at,
-                "model_id": slug if isinstance(slug, str) else None,
+                "model_id": slug if isinstance(slug, str) and slug else None,
                 "metadata": {"chatgpt_message_id": message.get("id")},
             }
             yield Line(f"{place}, message {message.get('id')}", data, len(content), title)

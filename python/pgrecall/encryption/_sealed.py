@@ -446,6 +446,7 @@ class Sealer:
         elif content not in (None, []):
             sealed["content"] = seal(content, "message")
         if "name" in sealed:
+            refuse_beyond(sealed["name"], _NAME_CHARACTERS, f"{what}.name")
             sealed["name"] = self.text(sealed["name"], "name", what=f"{what}.name")
         if "refusal" in sealed:
             sealed["refusal"] = seal(sealed["refusal"], "message", "refusal")
