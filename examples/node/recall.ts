@@ -1138,7 +1138,8 @@ export class Recall extends Client {
 
   /**
    * Create a user unless they exist, and return their UUID. Metadata is merged. RC003: an empty
-   * text, a UUIDv8 that may be the id of another name, or metadata is not an object.
+   * text, more than 1000 characters, a UUIDv8 that may be the id of another name, or metadata is
+   * not an object.
    */
   ensure_user(
     given: { external_id: string; metadata?: Json | null },
@@ -2836,8 +2837,8 @@ export class Recall extends Client {
 
   /**
    * UUID of a user from any text: itself when it is a UUID, else UUIDv8 from SHA-256 of the
-   * namespace 5ba7c0de-7e11-4d2a-9c3b-70677265636c and the text. RC003: an empty text, or a
-   * UUIDv8.
+   * namespace 5ba7c0de-7e11-4d2a-9c3b-70677265636c and the text. RC003: an empty text, more than
+   * 1000 characters, or a UUIDv8.
    */
   user_id(
     given: { external_id: string },

@@ -2,7 +2,7 @@
 -- Later calls merge metadata into the stored object.
 -- A UUIDv8 is no name, because another name may give it. Only as the id of the transaction's user
 -- (recall.user_id) it is accepted.
--- Raises  RC003 empty text, a UUIDv8, or metadata is not an object.
+-- Raises  RC003 empty text, more than 1000 characters, a UUIDv8, or metadata is not an object.
 create or replace function recall.ensure_user(
     p_external_id text,
     p_metadata    jsonb default '{}'
@@ -29,7 +29,6 @@ begin
     perform recall._check_json(p_metadata, 'p_metadata');
     perform recall._check_user(v_user_id);
     perform recall._check_metadata(p_metadata);
-    perform recall._check_text(p_external_id, 'p_external_id', 1000);
     p_metadata := recall._guard_secrets(p_metadata, recall._settings(v_user_id), 'p_metadata');
 
     perform recall._ensure_user(v_user_id, p_external_id, p_metadata);
@@ -48,4 +47,5 @@ $function$;
 
 comment on function recall.ensure_user(text, jsonb) is
     'Create a user unless they exist, and return their UUID. Metadata is merged. RC003: an empty '
-    'text, a UUIDv8 that may be the id of another name, or metadata is not an object.';
+    'text, more than 1000 characters, a UUIDv8 that may be the id of another name, or metadata is '
+    'not an object.';

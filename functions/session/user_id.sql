@@ -2,7 +2,7 @@
 -- A UUID names itself. Any other text becomes a UUIDv8 from SHA-256 over the namespace
 -- 5ba7c0de-7e11-4d2a-9c3b-70677265636c and the text. A UUIDv8 is no name: it would name the user
 -- of another text.
--- Raises  RC003 empty text, or a UUIDv8.
+-- Raises  RC003 empty text, more than 1000 characters, or a UUIDv8.
 create or replace function recall.user_id(
     p_external_id text
 )
@@ -22,6 +22,14 @@ begin
             errcode = 'RC003',
             message = 'external id is empty',
             hint    = 'Pass a text that names the user, such as auth0|42.';
+    end if;
+    -- ensure_user stores no longer name. Without this limit, only calls that store it would fail.
+    if length(p_external_id) > 1000 then
+        raise exception using
+            errcode = 'RC003',
+            message = format('external id has %s characters, more than 1000',
+                             length(p_external_id)),
+            hint    = 'Pass a shorter text that names the user, such as auth0|42.';
     end if;
 
     if p_external_id collate "C"
@@ -46,5 +54,5 @@ $function$;
 
 comment on function recall.user_id(text) is
     'UUID of a user from any text: itself when it is a UUID, else UUIDv8 from SHA-256 of the '
-    'namespace 5ba7c0de-7e11-4d2a-9c3b-70677265636c and the text. RC003: an empty text, or a '
-    'UUIDv8.';
+    'namespace 5ba7c0de-7e11-4d2a-9c3b-70677265636c and the text. RC003: an empty text, more than '
+    '1000 characters, or a UUIDv8.';

@@ -51,7 +51,7 @@ ACCEPTED = {
     ("search_items", "p_namespace"): READS,
     ("search_items", "p_embedding_model"): READS, ("search_messages", "p_query"): READS,
     ("search_sessions", "p_query"): READS, ("touch_items", "p_namespace"): READS,
-    ("touch_items", "p_keys"): READS, ("user_id", "p_external_id"): PURE,
+    ("touch_items", "p_keys"): READS,
 }  # fmt: skip
 """Parameters that take a text of any size, and why."""
 

@@ -37,22 +37,32 @@ SAID = {"role": "user", "content": "x"}
 # Names of users and sessions
 
 
-@pytest.mark.parametrize(
-    "enter",
-    [
-        lambda m, name: m.users.id(name),
-        lambda m, name: m.users.ensure(name),
-        lambda m, name: m.remember(name, "x"),
-        lambda m, name: m.memories.list(name),
-        lambda m, name: m.search(name, "x"),
-        lambda m, name: m.session(user=name, model="m").open(),
-        lambda m, name: m.session(user=name, session_id="s").open(),
-        lambda m, name: m.session(user=name, model="m").append([SAID]),
-        lambda m, name: m.memories.batch_import([{"user": name, "content": "x"}]),
-        lambda m, name: m.privacy.export_user(name),
-        lambda m, name: m.privacy.forget_user(name),
-    ],
-)
+ENTRIES: list[Callable[[AgentMemory, Any], Any]] = [
+    lambda m, name: m.users.id(name),
+    lambda m, name: m.users.ensure(name),
+    lambda m, name: m.remember(name, "x"),
+    lambda m, name: m.memories.list(name),
+    lambda m, name: m.search(name, "x"),
+    lambda m, name: m.session(user=name, model="m").open(),
+    lambda m, name: m.session(user=name, session_id="s").open(),
+    lambda m, name: m.session(user=name, model="m").append([SAID]),
+    lambda m, name: m.memories.batch_import([{"user": name, "content": "x"}]),
+    lambda m, name: m.privacy.export_user(name),
+    lambda m, name: m.privacy.forget_user(name),
+]
+"""Calls that take the name of a user."""
+
+
+@pytest.mark.parametrize("enter", ENTRIES)
+def test_long_name_of_a_user_is_refused_by_each_call(
+    memory: AgentMemory, enter: Callable[[AgentMemory, str], Any]
+) -> None:
+    """`session` stores it, and refused it alone; `remember` stores no name."""
+    with pytest.raises(errors.InvalidInputError, match="has 1001 characters, more than 1000"):
+        enter(memory, "x" * 1001)
+
+
+@pytest.mark.parametrize("enter", ENTRIES)
 @pytest.mark.parametrize("is_upper", [False, True])
 def test_id_of_a_users_name_is_refused_as_a_name(
     memory: AgentMemory, enter: Callable[[AgentMemory, str], Any], is_upper: bool

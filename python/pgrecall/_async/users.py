@@ -21,7 +21,8 @@ class AsyncUsers:
         """Return the UUID of a user as it is, or the one that `recall.user_id` makes of a text.
 
         Raises:
-            InvalidInputError: the text is empty, or a UUID of version 8: pass an id as `uuid.UUID`.
+            InvalidInputError: the text is empty, longer than 1000 characters, or a UUID of version
+                8: pass an id as `uuid.UUID`.
         """
         return await self._core.user_id(user)
 
@@ -29,7 +30,8 @@ class AsyncUsers:
         """Create a user, with the text that names them, and return the id.
 
         Raises:
-            InvalidInputError: the text is empty, or a UUID of version 8: pass an id as `uuid.UUID`.
+            InvalidInputError: the text is empty, longer than 1000 characters, or a UUID of version
+                8: pass an id as `uuid.UUID`.
             ConfigurationError: this driver requires encrypted users, and this user is not one.
             NotAllowedError: the user is encrypted, and the metadata is not.
         """
