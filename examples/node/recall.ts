@@ -805,7 +805,7 @@ export class Recall extends Client {
    * latency_ms, cost_microcents. A call repeated with its request id returns the first result;
    * message_id is null for a message that was erased since. RC001: the session does not exist.
    * RC002: the session takes no messages. RC003: a malformed message, or a secret. RC008: the
-   * request id was used with another payload.
+   * request id was used with another session or payload.
    */
   append_messages(
     given: {

@@ -5,7 +5,7 @@
 -- that a missed cron run loses no message.
 -- Locks   the session, then the receipt.
 -- Raises  RC001, RC002 closed, RC003 malformed, or a secret, RC008 the request id with another
---         payload. In repeatable read: 40001, the session or request id used meanwhile.
+--         session or payload. In repeatable read: 40001, the session or request id used meanwhile.
 create or replace function recall.append_messages(
     p_user_id    uuid,
     p_session_id uuid,
@@ -131,4 +131,4 @@ comment on function recall.append_messages(uuid, uuid, jsonb, jsonb, uuid) is
     'latency_ms, cost_microcents. A call repeated with its request id returns the first result; '
     'message_id is null for a message that was erased since. RC001: the session does not exist. '
     'RC002: the session takes no messages. RC003: a malformed message, or a secret. RC008: the '
-    'request id was used with another payload.';
+    'request id was used with another session or payload.';

@@ -87,7 +87,7 @@ class ConfigurationError(PgRecallError, code="RC007"):
 
 
 class RequestConflictError(PgRecallError, code="RC008"):
-    """The same request id was used before with a different payload."""
+    """The same request id was used before in another session, or with other messages or usage."""
 
 
 class ContextOverflowError(PgRecallError, code="RC009"):

@@ -614,14 +614,16 @@ def test_append_with_same_request_id_and_another_payload_is_refused(
     request = uuid.uuid4()
     append(db, user, session, said("one"), {"prompt_tokens": 5}, request)
     other = open_session(db, user)
-    for where, batch, usage in (
-        (session, said("two"), {"prompt_tokens": 5}),
-        (session, said("one", "one"), {"prompt_tokens": 5}),
-        (session, said("one"), {"prompt_tokens": 6}),
-        (session, said("one"), None),
-        (other, said("one"), {"prompt_tokens": 5}),
+    payload, elsewhere = "with other messages or another usage", f"in another session, {session}"
+    for where, batch, usage, said_of_it in (
+        (session, said("two"), {"prompt_tokens": 5}, payload),
+        (session, said("one", "one"), {"prompt_tokens": 5}, payload),
+        (session, said("one"), {"prompt_tokens": 6}, payload),
+        (session, said("one"), None, payload),
+        (other, said("one"), {"prompt_tokens": 5}, elsewhere),
+        (other, said("two"), None, elsewhere),
     ):
-        with refused("RC008", f"request {request} was used before with a different payload"):
+        with refused("RC008", f"request {request} was used before {said_of_it}"):
             append(db, user, where, batch, usage, request)
     assert session_row(db, user, session)["turn_count"] == 1
     assert session_row(db, user, other)["turn_count"] == 0
