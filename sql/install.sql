@@ -103,7 +103,6 @@ select current_setting('recall.due_0008') as is_due \gset
 \ir ../functions/common/_check_json.sql
 \ir ../functions/common/_check_keys.sql
 \ir ../functions/common/_check_limit.sql
-\ir ../functions/common/_check_metadata.sql
 \ir ../functions/common/_check_model_name.sql
 \ir ../functions/common/_check_snapshot.sql
 \ir ../functions/common/_check_time_zone.sql
@@ -225,6 +224,7 @@ select current_setting('recall.due_0008') as is_due \gset
 \ir ../functions/encryption/_sealed_row.sql
 \ir ../functions/encryption/_sealed_tables.sql
 \ir ../functions/encryption/_text_length.sql
+\ir ../functions/encryption/_check_metadata.sql
 \ir ../functions/encryption/_check_text.sql
 \ir ../functions/encryption/_texts_of.sql
 \ir ../functions/encryption/add_user_key.sql

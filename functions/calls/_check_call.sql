@@ -7,8 +7,7 @@ create or replace function recall._check_call(
     p_status_code      integer,
     p_cost_microcents  bigint,
     p_request_headers  jsonb,
-    p_response_headers jsonb,
-    p_metadata         jsonb
+    p_response_headers jsonb
 )
 returns void
 language plpgsql
@@ -42,9 +41,8 @@ begin
             hint    = 'A model has a name, headers are an object of names and values, a call ends '
                       'after it began.';
     end if;
-    perform recall._check_metadata(p_metadata);
 end;
 $function$;
 
 comment on function recall._check_call(text, timestamptz, timestamptz, integer, bigint, jsonb,
-    jsonb, jsonb) is 'Refuse fields that cannot belong to a model call (RC003).';
+    jsonb) is 'Refuse fields that cannot belong to a model call (RC003).';

@@ -60,8 +60,8 @@ begin
     perform recall._check_text(p_error, 'p_error', 100000);
     perform recall._check_text(p_request_id, 'p_request_id');
     perform recall._check_call(p_model, p_started_at, p_completed_at, p_status_code,
-                               p_cost_microcents, p_request_headers, p_response_headers,
-                               p_metadata);
+                               p_cost_microcents, p_request_headers, p_response_headers);
+    perform recall._check_metadata(p_metadata, p_user_id);
     v_settings := recall._settings(p_user_id);
     v_classes  := recall._ledger_classes(v_settings);
     v_request  := recall._ledger_body(p_request_body, p_request, v_settings);

@@ -35,7 +35,7 @@ begin
     perform recall._check_user(p_user_id);
     perform recall._check_json(p_payload, 'p_payload', 64, 2147483647);
     perform recall._check_json(p_metadata, 'p_metadata');
-    perform recall._check_metadata(p_metadata);
+    perform recall._check_metadata(p_metadata, p_user_id);
     perform recall._check_text(p_direction, 'p_direction');
     perform recall._check_text(p_method, 'p_method');
     perform recall._check_text(p_rpc_id, 'p_rpc_id');

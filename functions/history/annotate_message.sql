@@ -23,7 +23,7 @@ declare
 begin
     perform recall._check_user(p_user_id);
     perform recall._check_json(p_patch, 'p_patch');
-    perform recall._check_metadata(p_patch);
+    perform recall._check_metadata(p_patch, p_user_id);
     p_patch   := recall._guard_secrets(p_patch, recall._settings(p_user_id), 'p_patch');
     v_session := recall._lock_session(p_user_id, p_session_id);
     v_now     := clock_timestamp();

@@ -22,7 +22,7 @@ begin
     elsif recall._id_in_name(v_name) is not null then
         perform recall.user_id(v_name);  -- raises
     end if;
-    perform recall._check_metadata(v_metadata, false);
+    perform recall._check_metadata(v_metadata, null);
     if not isfinite(v_created) then
         raise exception using
             errcode = 'RC003',

@@ -28,7 +28,7 @@ begin
     end if;
     perform recall._check_json(p_metadata, 'p_metadata');
     perform recall._check_user(v_user_id);
-    perform recall._check_metadata(p_metadata);
+    perform recall._check_metadata(p_metadata, v_user_id);
     p_metadata := recall._guard_secrets(p_metadata, recall._settings(v_user_id), 'p_metadata');
 
     perform recall._ensure_user(v_user_id, p_external_id, p_metadata);

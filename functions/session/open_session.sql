@@ -41,7 +41,7 @@ declare
 begin
     perform recall._check_user(p_user_id);
     perform recall._check_json(p_metadata, 'p_metadata');
-    perform recall._check_metadata(p_metadata);
+    perform recall._check_metadata(p_metadata, p_user_id);
     perform recall._check_text(p_model_id, 'p_model_id');
     perform recall._check_text(p_agent_id, 'p_agent_id');
     perform recall._check_text(p_title, 'p_title', 1000);

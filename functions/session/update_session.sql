@@ -29,7 +29,7 @@ begin
         array['model_id', 'context_window_size', 'system_prompt', 'system_prompt_tokens',
               'agent_id', 'temperature', 'top_p', 'max_response_tokens', 'cost_limit_microcents',
               'title', 'metadata'], 'p_changes');
-    perform recall._check_metadata(coalesce(p_changes -> 'metadata', '{}'));
+    perform recall._check_metadata(coalesce(p_changes -> 'metadata', '{}'), p_user_id);
     perform recall._check_text(p_changes ->> 'model_id', 'p_changes.model_id');
     perform recall._check_text(p_changes ->> 'agent_id', 'p_changes.agent_id');
     perform recall._check_text(p_changes ->> 'title', 'p_changes.title', 1000);

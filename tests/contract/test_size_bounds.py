@@ -207,6 +207,26 @@ def test_json_is_bounded_by_its_size_before_compression(db: Connection, user: uu
                        "  from stored as s", [user])  # fmt: skip
 
 
+def test_a_text_that_looks_encrypted_waives_no_limit(db: Connection, user: uuid.UUID) -> None:
+    """A ciphertext is longer than its text; only an encrypted user has any."""
+    session = open_session(db, user)
+    append(db, user, session, said("Hello"))
+    large = Jsonb({"note": f"sealed:v1:1:note::{'x' * 100}", "more": "x" * 1_000_000})
+    calls: dict[str, dict[str, Any]] = {
+        "open_session": {"p_model_id": "gpt-test", "p_metadata": large},
+        "update_session": {"p_session_id": session, "p_changes": Jsonb({"metadata": large.obj})},
+        "annotate_message": {"p_session_id": session, "p_turn_index": 1, "p_patch": large},
+        "record_protocol_event": {"p_event_type": "mcp", "p_metadata": large},
+        "record_model_call": {"p_model": "m", "p_endpoint": "e", "p_started_at": "now",
+                              "p_completed_at": "now", "p_metadata": large},
+    }  # fmt: skip
+    for function, arguments in calls.items():
+        with refused("RC003", "characters, more than 1000000"):
+            call(db, function, p_user_id=user, **arguments)
+    with refused("RC003", "characters, more than 1000000"):
+        call(db, "ensure_user", p_external_id=f"ada {user}", p_metadata=large)
+
+
 def test_larger_rows_of_an_earlier_release_are_read_exported_and_imported(
     db: Connection, user: uuid.UUID
 ) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import psycopg
 import pytest
+from psycopg.types.json import Jsonb
 
 from pgrecall import AgentMemory
 from pgrecall.encryption._keys import UserKeys
@@ -81,6 +82,24 @@ def test_limit_of_characters_is_that_of_other_users(
                 write(memory, owner, "a" + letter * most)
             said.append(str(caught.value).partition(" (")[0].replace("'", '"')[:60])
         assert said[0] == said[1]
+
+
+def test_ciphertexts_of_metadata_may_be_longer_than_its_limit(
+    memory: AgentMemory, db: Connection, sealed: uuid.UUID
+) -> None:
+    chat = memory.session(
+        user=sealed, model="gpt-4o-mini", metadata={f"{n:x}": n for n in range(20_000)}
+    )
+    chat.append(user="Hello")
+    assert chat.info.metadata["ff"] == 255
+    stored = "select length(metadata::text) from recall.sessions where user_id = %s"
+    assert db.execute(stored, [sealed]).fetchone() > (1_000_000,)
+    with pytest.raises(InvalidInputError, match="more than 1000000"):
+        chat.update(metadata={"x": "x" * 1_000_000})
+    note = "sealed:v1:1:note::" + "x" * 10_000_000
+    with refused("RC003", "characters, more than 1000000"):
+        call(db, "update_session", p_user_id=sealed, p_session_id=chat.info.session_id,
+             p_changes=Jsonb({"metadata": {"a": note, "b": note[:6_000_000]}}))  # fmt: skip
 
 
 def test_limit_of_tags_and_small_values_is_that_of_other_users(
