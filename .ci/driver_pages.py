@@ -146,7 +146,10 @@ def methods(prefix: str, cls: type) -> list[str]:
         elif callable(item) or isinstance(item, (classmethod, staticmethod)):
             function = inspect.unwrap(getattr(item, "__func__", item))
             if inspect.getdoc(function):
-                lines += [*head, *signature(name, function), *docstring(function)]
+                code = signature(name, function)
+                if code and isinstance(item, (classmethod, staticmethod)):
+                    code.insert(1, f"@{type(item).__name__}")
+                lines += [*head, *code, *docstring(function)]
     return lines
 
 

@@ -461,7 +461,7 @@ comment on column recall.settings.secret_classes is
     'The call log always masks the first five.';
 comment on column recall.settings.require_identity is
     'Whether calls for a user need the user of their transaction (recall.user_id), else RC006. '
-    'Logins with the rights of the worker, the admin or the owner do not. For all users together.';
+    'Logins with the rights of the worker, the admin or the owner do not.';
 comment on column recall.settings.merge_above is
     'Memories with the same tag and kind above which a model consolidates them (1 to 1000).';
 comment on column recall.settings.merge_batch is

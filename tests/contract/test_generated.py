@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import catalog
@@ -73,6 +74,21 @@ def test_public_functions_keep_their_contract(dsn: str) -> None:
 
 def test_pages_of_the_reference_are_those_of_the_catalog(dsn: str) -> None:
     assert reference.stale(dsn) == [], "run make generate"
+
+
+def test_page_of_the_driver_marks_class_methods() -> None:
+    lines = driver_pages.methods("AgentMemory", pgrecall.AgentMemory)
+    for name in ("connect", "embedded", "from_environment"):
+        place = lines.index(f"#### AgentMemory.{name}")
+        assert lines[place + 2 : place + 4] == ["```py", "@classmethod"]
+    assert lines.count("@classmethod") == 3
+
+
+def test_page_of_settings_says_nothing_twice() -> None:
+    """The comment of its column says what a setting is; the file says what raising it does."""
+    groups = tomllib.loads((ROOT / ".ci" / "settings.toml").read_text(encoding="utf-8"))
+    effects = {name: row[1] for group in groups.values() for name, row in group.items()}
+    assert [name for name, text in effects.items() if text and text[:8] != "Higher: "] == []
 
 
 def public(cls: type) -> set[str]:
