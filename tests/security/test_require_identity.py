@@ -99,6 +99,31 @@ def test_tables_show_nobody_without_an_identity(
             assert value(reader, f"select count(*) from {table}") == 0, table
 
 
+def test_a_renamed_role_gets_no_rights_of_a_role_with_its_old_name(
+    db: Connection, dsn: str, worlds: tuple[World, World]
+) -> None:
+    """PostgreSQL tells the role that SET ROLE has set by the name that it had then."""
+    user = worlds[0]["user"]
+    writer, worker = our_role(db, "recall_writer"), our_role(db, "recall_worker")
+    with login_role(db, options="noinherit") as login:
+        app = f"{login['user']}_app"
+        db.execute(f"create role {app}; grant {writer} to {app}".encode())
+        db.execute(f"grant {app} to {login['user']}".encode())
+        try:
+            with as_role(dsn, login) as conn:
+                conn.execute(f"set role {app}".encode())
+                for change in (
+                    "select",
+                    f"alter role {app} rename to {app}_old",
+                    f"create role {app}; grant {worker} to {app}",
+                ):
+                    db.execute(change.encode())
+                    with refused("RC006", NO_USER):
+                        call(conn, "get_profile", p_user_id=user)
+        finally:
+            db.execute(f"drop role if exists {app}, {app}_old".encode())
+
+
 def test_set_role_decides_for_a_login_of_several_roles(
     db: Connection, dsn: str, worlds: tuple[World, World]
 ) -> None:
