@@ -44,6 +44,7 @@ def main() -> int:
         "layout": layout,
         "names of tests": names_of_tests,
         "driver size": driver_size,
+        "locks": locks,
         "pgspot": lambda: tool("python", ".ci/spot.py"),
         "prose": lambda: tool("python", ".ci/prose.py"),
         "distributed rules": lambda: tool("python", ".ci/distributed.py"),
@@ -232,6 +233,16 @@ def driver_size() -> Iterator[str]:
     code, _ = totals()
     if code["core"] > MAX_CORE_LINES:
         yield f"the driver's core: {code['core']} lines of code, more than {MAX_CORE_LINES}"
+
+
+def locks() -> Iterator[str]:
+    """Locks of the driver are made by _process.lock(): in a child, nobody releases another one."""
+    for path in sorted((ROOT / "python" / "pgrecall").rglob("*.py")):
+        if path.name == "_process.py":
+            continue
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+            if re.search(r"threading\.R?Lock\(|from threading import .*Lock", line):
+                yield f"{path.relative_to(ROOT)}:{number}: use lock() of pgrecall._process"
 
 
 def layout() -> Iterator[str]:
