@@ -199,6 +199,25 @@ def test_every_action_by_keyboard(window: Any, address: str, memory: AgentMemory
     assert "There is no user" in window.content()
 
 
+def test_field_to_correct_a_text_is_safe_to_look_at_and_to_send(
+    window: Any, address: str, memory: AgentMemory
+) -> None:
+    """The note names what hides in the field; an untouched field changes nothing."""
+    content = "pays \u202e100\x1b[1m\tUSD\r\nmonthly\x9b\x0c and\rso on"
+    made = memory.remember("ivo", content)
+    path = f"{address}/users/{memory.users.ensure('ivo')}/memories/{made.memory_id}"
+    window.goto(path)
+    window.click("summary:has-text('Correct')")
+    note = window.inner_text("#content-shown")
+    for named in ("U+202E", "U+001B", "U+009B"):
+        assert named in note
+    assert "\u202e" not in note
+    assert violations(window) == []
+    window.click("text=Replace the text")
+    window.wait_for_load_state()
+    assert [row.content for row in memory.memories.chain("ivo", made.memory_id)] == [content]
+
+
 def test_slider_shows_an_earlier_time_without_a_script(
     window: Any, address: str, hostile: dict[str, Any]
 ) -> None:

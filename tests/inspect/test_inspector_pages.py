@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import re
 import uuid
@@ -264,6 +265,36 @@ def test_no_page_or_document_holds_hidden_characters(dsn: str, memory: AgentMemo
             )
             assert f"likes {hidden}" in [row["content"] for row in answer.json()]
             assert not HIDDEN.search(answer.text)
+
+
+def test_field_to_correct_a_text_names_its_hidden_characters(
+    editor: TestClient, memory: AgentMemory
+) -> None:
+    user_id = memory.users.ensure("eva")
+    for content, is_named in (("pays \u202e100\x1b[1m USD", True), ("has\ttabs\nand lines", False)):
+        made = memory.remember("eva", content)
+        path = f"/users/{user_id}/memories/{made.memory_id}"
+        page = editor.get(path).text
+        [field] = re.findall(r"(?s)<textarea[^>]*>.*?</textarea>(?:<p.*?</p>)?", page)
+        assert content in html.unescape(field)
+        assert ("aria-describedby" in field) == ("U+202E" in field) == is_named
+        assert ("U+001B" in field) == is_named
+
+
+@pytest.mark.parametrize("content", ["ends \u202ehere\u2028", "first\nsecond", "one\r\ntwo\rthree"])
+def test_untouched_text_is_saved_as_it_was(
+    editor: TestClient, memory: AgentMemory, content: str
+) -> None:
+    """A browser sends CR LF for each line end, and the form drops white space at the ends."""
+    user = f"fay {uuid.uuid4()}"
+    made = memory.remember(user, content)
+    path = f"/users/{memory.users.ensure(user)}/memories/{made.memory_id}"
+    sent = {"csrf": csrf_of(editor, path), "content": re.sub("\r\n|\r|\n", "\r\n", content)}
+    editor.post(f"{path}/correct", data=sent)
+    assert [row.content for row in memory.memories.chain(user, made.memory_id)] == [content]
+    sent["content"] += "\r\nand more"
+    editor.post(f"{path}/correct", data=sent)
+    assert memory.memories.list(user)[0].content == re.sub("\r\n|\r", "\n", content) + "\nand more"
 
 
 def test_page_does_not_claim_that_a_person_confirmed_an_extraction(

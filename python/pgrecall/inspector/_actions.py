@@ -24,6 +24,11 @@ def _ids(request: Request) -> tuple[UUID, UUID]:
     return uuid_of(path["user"], "user"), uuid_of(path["memory"], "memory")
 
 
+def _with_line_feeds(text: str) -> str:
+    """Return the text of a field without the carriage returns that a browser adds."""
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
 def _to_memory(user_id: UUID, memory_id: Any) -> Response:
     return RedirectResponse(f"/users/{user_id}/memories/{memory_id}", 303)
 
@@ -45,6 +50,10 @@ async def correct(inspector: Inspector, request: Request) -> Response:
     content = text_of(await form(request), "content")
     if content is None:
         raise InvalidInputError("the corrected text is empty", hint="Type what is right.")
+    content = _with_line_feeds(content)
+    found = await inspector.source.rows("get_memory", user_id=user_id, memory_id=memory_id)
+    if found and _with_line_feeds(found[0]["content"]).strip() == content:
+        content = found[0]["content"]  # nobody has touched it
     return _to_memory(
         user_id, await inspector.source.writer.memories.edit(user_id, memory_id, content)
     )

@@ -87,7 +87,7 @@ class _Answers:
             trim_blocks=True,
             lstrip_blocks=True,
         )
-        for name in ("cost", "duration", "moment", "origin", "pretty", "visible"):
+        for name in ("cost", "duration", "hides", "moment", "origin", "pretty", "visible"):
             self._templates.filters[name] = getattr(_shown, name)
         style = resources.files("pgrecall.inspector") / "static" / "inspect.css"
         self._style = style.read_bytes()

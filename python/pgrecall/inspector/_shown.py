@@ -19,6 +19,7 @@ from pgrecall.rows import as_json
 __all__ = [
     "cost",
     "duration",
+    "hides",
     "inert",
     "json_response",
     "json_text",
@@ -55,6 +56,11 @@ def visible(text: object) -> Markup:
         at = found.end()
     parts.append(escape(value[at:]))
     return Markup('<bdi class="text">{}</bdi>').format(Markup("").join(parts))
+
+
+def hides(text: object) -> bool:
+    """Return whether a text has characters that hide or reorder it."""
+    return HIDDEN.search(str(text)) is not None
 
 
 def inert(value: object) -> object:
