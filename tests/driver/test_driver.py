@@ -220,7 +220,7 @@ def test_every_call_names_an_existing_function_and_parameters(
         "content": "x", "useful": True, "accept": True, "memory_ids": [], "relevance": [],
         "candidates": [{"content": "x"}], "kind": "embed", "model": "m", "context_window_size": 10,
         "memories": [], "texts": [], "document": {}, "call_id": uuid.uuid4(), "events": [],
-        "event_type": "mcp",
+        "event_type": "mcp", "pieces": [{}],
     }  # fmt: skip
     skipped = {"close", "connect", "embedded", "from_environment", "joining", "worker", "session"}
     parts = [memory, memory.users, memory.sessions, memory.memories, memory.privacy, memory.admin,
@@ -258,7 +258,10 @@ def call_with(method: Callable[..., Any], anything: dict[str, Any]) -> None:
         if parameter.default is parameter.empty:
             arguments[name] = anything[name]
     with contextlib.suppress(errors.PgRecallError, IndexError):
-        method(**arguments)
+        answer = method(**arguments)
+        if inspect.isgenerator(answer):
+            next(answer)
+            answer.close()
 
 
 def test_omitted_arguments_keep_their_sql_defaults() -> None:
