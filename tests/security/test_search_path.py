@@ -15,7 +15,8 @@ import psycopg
 import pytest
 from psycopg import conninfo, sql
 
-from pgrecall import schema
+from pgrecall import AgentMemory, schema
+from pgrecall.cli._main import _run
 from support import append, call, login_role, open_session, our_role, said, value
 from support.everyfunction import CALLS, furnish
 from support.installing import health, installer, owned_database, use
@@ -181,6 +182,28 @@ def test_maintenance_of_a_trapped_database_calls_no_trap(
     assert trapped.info.user
     for row in call(db, "run_due_maintenance"):
         assert "error" not in str(row), row
+
+
+def test_statements_of_the_driver_use_no_trap_on_the_path_of_the_database(
+    db: Connection, dsn: str, trapped: Connection, home: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The owner of a database may set a path, which is that of each new connection."""
+    assert trapped.info.user
+    name = sql.Identifier(db.info.dbname).as_string()
+    for path in (f"{home}, pg_catalog", f"pg_catalog, {home}"):
+        db.execute(f"alter database {name} set search_path = {path}".encode())
+        try:
+            with psycopg.connect(dsn) as conn, pytest.raises(psycopg.errors.RaiseException):
+                conn.execute("select jsonb_build_object('a'::text, 'b'::text)::pg_catalog.text")
+            for command in ("status", "roles", "doctor", "metrics"):
+                assert _run([command, "--dsn", dsn]) in (0, 1), capsys.readouterr().err
+            with AgentMemory.connect(dsn, embedder=False) as memory:
+                memory.remember("ada", "I like tea")
+                assert memory.search("ada", "tea")
+                list(memory.privacy.export_user_pieces("ada"))
+        finally:
+            db.execute(f"alter database {name} reset search_path".encode())
+    assert "hijacked" not in "".join(capsys.readouterr())
 
 
 def test_functions_name_only_catalog_and_recall_in_their_path(db: Connection) -> None:

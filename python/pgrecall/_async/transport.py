@@ -46,9 +46,11 @@ ROLLED_BACK = (
     *STALE,
 )
 
-# Local to the transaction: behind a pooler the connection is somebody else's a moment later.
+# Local to the transaction: behind a pooler the connection is somebody else's a moment later. On the
+# database's own search path a statement might find types and operators that others have made.
 _FRAME = b"""
-select pg_catalog.set_config('recall.user_id', %s, true),
+select pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true),
+       pg_catalog.set_config('recall.user_id', %s, true),
        pg_catalog.set_config('statement_timeout', %s, true),
        pg_catalog.set_config('idle_in_transaction_session_timeout', %s, true),
        pg_catalog.set_config('recall.user_key', %s, true),
@@ -64,7 +66,8 @@ select pg_catalog.set_config('recall.user_id', %s, true),
 """
 # A transaction has no timeouts but its deadline; calls leave theirs on connections of our own pool.
 _NO_TIMEOUTS = (b"set local statement_timeout to default;"
-                b" set local idle_in_transaction_session_timeout to default")  # fmt: skip
+                b" set local idle_in_transaction_session_timeout to default;"
+                b" set local search_path to pg_catalog, pg_temp")  # fmt: skip
 # For a connection of our own pool; the user is in each call (`_sql._prepared`).
 _FRAME_OF_CONNECTION = _FRAME.replace(b"true", b"false")
 
@@ -74,8 +77,10 @@ _ABOUT = b"""
 select pg_catalog.pg_backend_pid(), t.oid, t.typarray,
        pg_catalog.to_regclass('pg_catalog.pg_dist_partition') is not null
   from (select pg_catalog.to_regclass('recall.memory_embedding')) as r (table_id)
-  left join pg_catalog.pg_attribute as a on a.attrelid = r.table_id and a.attname = 'embedding'
-  left join pg_catalog.pg_type as t on t.oid = a.atttypid
+  left join pg_catalog.pg_attribute as a
+    on a.attrelid operator(pg_catalog.=) r.table_id
+   and a.attname operator(pg_catalog.=) 'embedding'
+  left join pg_catalog.pg_type as t on t.oid operator(pg_catalog.=) a.atttypid
 """
 
 _TRANSACTION_SECONDS = 7200.0  # of a transaction of several calls, the long ones included

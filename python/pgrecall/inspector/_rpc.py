@@ -68,7 +68,11 @@ async def _functions(inspector: Inspector) -> dict[str, dict[str, Any]]:
         required = inputs - defaults
         kinds = modes or ["i"] * len(names)
         arguments = [
-            {"name": argument.removeprefix("p_"), "type": kind, "required": place < required}
+            {
+                "name": argument.removeprefix("p_"),
+                "type": _plain_type(kind),
+                "required": place < required,
+            }
             for place, (argument, kind) in enumerate(zip(names[:inputs], types, strict=False))
         ]
         outputs = [
@@ -121,6 +125,12 @@ def _arguments(given: dict[str, Any], known: list[dict[str, Any]]) -> dict[str, 
     if missing := [one["name"] for one in known if one["required"] and one["name"] not in named]:
         raise HTTPException(400, f"The parameter {missing[0]} is missing.")
     return {name: _argument(name, value, types[name]) for name, value in named.items()}
+
+
+def _plain_type(kind: str) -> str:
+    """Return halfvec without the schema of its extension, and other types as they are."""
+    last = kind.rpartition(".")[2]
+    return last if last in ("halfvec", "halfvec[]") else kind
 
 
 def _argument(name: str, value: Any, kind: str) -> Any:
