@@ -592,6 +592,8 @@ select current_setting('recall.due_0008') as is_due \gset
 \ir ../functions/context/_listed_memories.sql
 \ir ../functions/context/_memory_block.sql
 \ir ../functions/context/_opening_signs.sql
+\ir ../functions/context/_spaces.sql
+\ir ../functions/context/_neutralized.sql
 \ir ../functions/context/_plain_text.sql
 \ir ../functions/context/_message_json.sql
 \ir ../functions/context/_pack_memories.sql

@@ -36,30 +36,36 @@ HIDDEN = re.compile(
 
 Tabs and line feeds are not among them: `escaped_line` is for places where they could act, too."""
 
-_SPACE = "[ \u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]*"
-_WIDE = "[\uff21-\uff3a\uff41-\uff5a]"
+_SPACES = " \t\n\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000"  # recall._spaces
+_WIDE = "\uff21-\uff3a\uff41-\uff5a"
+_BRACKET = "[\\[\uff3b\u3010]"
+_CLOSING = f"[{_SPACES}]*[\\]\uff3d\u3011]"
 _CONTROL = re.compile("[\u0001-\u001f\u007f-\u009f\u2028\u2029]+")
 _ANGLE = re.compile(
     "[<\u02c2\u1438\u2039\u2329\u276c\u276e\u27e8\u3008\ufe64\uff1c]"  # recall._opening_signs
-    f"({_SPACE}(?:[|\uff5c]|<?/?SYS>|[/\uff0f]?{_SPACE}(?:{_WIDE}|"
+    f"(?=[/\uff0f{_SPACES}]*(?:[|\uff5c{_WIDE}]|<?/?SYS>|"
     "memories|working_memory|summary|recalled|system[-_]|"
+    "(?:conversation|profile|candidates|episodes|known)(?![a-z0-9_])|"
     "(?:s|bos|eos|unk|pad|(?:start|end)_of_turn|"
     "(?:system|developer|user|assistant|human|model)(?:[-_](?:prompt|message|turn|reminder))?|"
     "tools?|tool_[a-z]+|functions?|"
-    "function_[a-z]+|invoke|instructions?|think|thinking)(?![a-z0-9_.@:-]))))",
+    "function_[a-z]+|invoke|instructions?|think|thinking)(?![a-z0-9_.@:-])))",
     re.IGNORECASE | re.ASCII,
 )
 _SQUARE = re.compile(
-    rf"[\[\uff3b\u3010]([ \u00a0]*[/\uff0f]?[ \u00a0]*(?:{_WIDE}|(?:INST|SYS|SYSTEM_PROMPT|"
-    "AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS|TOOL_CONTENT)[ \u00a0]*[\\]\uff3d\u3011]))",
+    f"{_BRACKET}(?=[/\uff0f{_SPACES}]*(?:[{_WIDE}]|(?:INST|SYS|SYSTEM_PROMPT|"
+    f"AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS|TOOL_CONTENT){_CLOSING}))",
     re.IGNORECASE | re.ASCII,
 )
 
 
 def plain_text(text: str) -> str:
     """Return a text on one line, with nothing that could act in a prompt."""
-    seen = INVISIBLE.sub("", _CONTROL.sub(" ", text))
-    return _SQUARE.sub(r"&#91;\1", _ANGLE.sub(r"&lt;\1", seen))
+    return _neutralized(_CONTROL.sub(" ", text), "&lt;", "&#91;")
+
+
+def _neutralized(text: str, less_than: str, bracket: str) -> str:
+    return _SQUARE.sub(bracket, _ANGLE.sub(less_than, INVISIBLE.sub("", text)))
 
 
 def plain_block(text: str) -> str:
