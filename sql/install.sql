@@ -731,6 +731,7 @@ select current_setting('recall.due_0008') as is_due \gset
 \ir ../functions/jobs/prompts/_prompt_parts.sql
 \ir ../functions/jobs/prompts/_prompt_piece.sql
 \ir ../functions/jobs/prompts/_prompt_room.sql
+\ir ../functions/jobs/prompts/_prompt_text.sql
 \ir ../functions/jobs/prompts/_schema_problem.sql
 \ir ../functions/jobs/prompts/_ship_prompt.sql
 \ir ../functions/jobs/prompts/_shipped_prompt.sql

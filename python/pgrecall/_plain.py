@@ -1,7 +1,7 @@
 """Stored texts as they may stand in a prompt, in a log, on a terminal and on a page.
 
-`plain_text` is the driver's own `recall._plain_text`, for what the database cannot read (encrypted
-users) or does not compile (answers of memory tools).
+`plain_text` and `prompt_text` are the driver's own `recall._plain_text` and `recall._prompt_text`,
+for what the database cannot read (encrypted users) or does not compile (answers of memory tools).
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ __all__ = [
     "one_line",
     "plain_block",
     "plain_text",
+    "prompt_text",
     "shortened",
 ]
 
@@ -41,6 +42,7 @@ _WIDE = "\uff21-\uff3a\uff41-\uff5a"
 _BRACKET = "[\\[\uff3b\u3010]"
 _CLOSING = f"[{_SPACES}]*[\\]\uff3d\u3011]"
 _CONTROL = re.compile("[\u0001-\u001f\u007f-\u009f\u2028\u2029]+")
+_CONTROL_IN_LINES = re.compile("[\u0001-\u0008\u000b-\u001f\u007f-\u009f\u2028\u2029]+")
 _ANGLE = re.compile(
     "[<\u02c2\u1438\u2039\u2329\u276c\u276e\u27e8\u3008\ufe64\uff1c]"  # recall._opening_signs
     f"(?=[/\uff0f{_SPACES}]*(?:[|\uff5c{_WIDE}]|<?/?SYS>|"
@@ -57,11 +59,24 @@ _SQUARE = re.compile(
     f"AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS|TOOL_CONTENT){_CLOSING}))",
     re.IGNORECASE | re.ASCII,
 )
+_SPEAKER = re.compile(
+    f"{_BRACKET}(?=[{_SPACES}]*[0-9\uff10-\uff19]+{_CLOSING}[{_SPACES}]*(?:"
+    f"(?:system|developer|user|assistant|tool|function)(?![a-z0-9_])|[{_WIDE}]))",
+    re.IGNORECASE | re.ASCII,
+)
 
 
 def plain_text(text: str) -> str:
     """Return a text on one line, with nothing that could act in a prompt."""
     return _neutralized(_CONTROL.sub(" ", text), "&lt;", "&#91;")
+
+
+def prompt_text(text: str) -> str:
+    """Return a text with its line breaks, and with nothing that could act in the prompt of a job.
+
+    It differs from the text by punctuation and white space only, as a model's quotes of it do.
+    """
+    return _SPEAKER.sub("(", _neutralized(_CONTROL_IN_LINES.sub(" ", text), "(", "("))
 
 
 def _neutralized(text: str, less_than: str, bracket: str) -> str:

@@ -34,6 +34,7 @@ QUESTIONS = {
     "normalized": "recall._normalize_text(t.body)",
     "hash": "recall._content_hash(t.body)::text",
     "plain": "recall._plain_text(t.body)",
+    "prompt": "recall._prompt_text(t.body)",
     "tokens": "recall._estimate_tokens(t.body)",
     "statement": "recall._is_statement(t.body, 4)",
     "guard words": "recall._guard_words(t.body)",

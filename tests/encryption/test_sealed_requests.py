@@ -177,7 +177,7 @@ def test_extraction_of_encrypted_turns_stores_encrypted_memories(
     end, seen = worker.work("extract")
     assert end == {"type": "done", "outcome": {"kind": "extract", "items": 2}}
     assert types(seen) == ["extract", "embed"][: 1 + has_vectors]
-    assert (f"[1] user: I keep a {MARK}\n  in a ‹conversation> tank\n[2] assistant: I see.\n"
+    assert (f"[1] user: I keep a {MARK}\n  in a (conversation> tank\n[2] assistant: I see.\n"
             in worker.prompts[0])  # fmt: skip
     found = {one.content: one for one in memory.memories.list(sealed)}
     assert found.keys() == {f"User keeps a {MARK}.", f"Told of a {MARK}."}

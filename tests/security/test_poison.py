@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from psycopg.types.json import Jsonb
 
 from pgrecall import QuotaError
-from pgrecall._plain import plain_text
+from pgrecall._plain import plain_text, prompt_text
 from support import (
     answer_to,
     append,
@@ -792,6 +792,7 @@ def test_the_driver_has_the_same_rules(dsn: str, pieces: list[str]) -> None:
     text = "".join(pieces)
     with psycopg.connect(dsn) as db:
         assert value(db, "select recall._plain_text(%s)", [text]) == plain_text(text)
+        assert value(db, "select recall._prompt_text(%s)", [text]) == prompt_text(text)
 
 
 def test_harmless_signs_stay(db: Connection) -> None:
@@ -800,3 +801,5 @@ def test_harmless_signs_stay(db: Connection) -> None:
         " [insert] <systemd> 1〈2 <user@example.org> <model-t>"
     )
     assert value(db, "select recall._plain_text(%s)", [text]) == text
+    several = f"{text}\n\tif a[1] < b:  # user [2], [3] users"
+    assert value(db, "select recall._prompt_text(%s)", [several]) == several

@@ -16,7 +16,8 @@ declare
     v_kinds   text;
     v_profile jsonb;
 begin
-    select string_agg(k.key || ': ' || k.value, '; ' order by k.key)
+    select string_agg(k.key || ': ' || (recall._prompt_piece(k.value, 10000, false, true) #>> '{}'),
+                      '; ' order by k.key)
       into v_kinds
       from jsonb_each_text(p_input -> 'kinds') as k;
     select l.o_pieces

@@ -43,9 +43,10 @@ begin
         loop
             v_role := v_message ->> 'role';
             v_body := v_message ->> 'text';
-            if not p_is_sealed and strpos(v_body, '<') = 0
+            if not p_is_sealed
                and recall._text_length(v_body) <= coalesce((v_limits ->> v_role)::integer, 1200)
-               and v_message ? 'token_count' and not v_message ?| '{name,tool_calls}' then
+               and v_message ? 'token_count' and not v_message ?| '{name,tool_calls}'
+               and recall._prompt_text(v_body) = v_body then
                 -- Most messages need nothing of _message_line but the indent, and take a third of
                 -- the time here.
                 v_tokens := o_tokens + (v_message ->> 'token_count')::integer + 8;

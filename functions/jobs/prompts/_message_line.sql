@@ -1,6 +1,7 @@
 -- Return a message as a numbered line of a prompt, and its tokens.
 -- Each text is cut to a number of characters by role. A message shown whole has its stored token
--- count. The indent of each further line adds one, and the name its own tokens.
+-- count. The indent of each further line adds one, and the name its own tokens. A text that
+-- _prompt_text changed is counted again: in the stored count a control token may be one token.
 create or replace function recall._message_line(
     p_message   jsonb,
     p_limits    jsonb,
@@ -19,6 +20,8 @@ declare
     v_body   constant text    := p_message ->> 'text';
     v_stored integer := (p_message ->> 'token_count')::integer + 8;
     v_is_whole boolean := recall._text_length(v_body) <= v_limit;
+    v_is_same  boolean := p_is_sealed or not v_is_whole
+                          or coalesce(recall._prompt_text(v_body) = v_body, true);
     v_name   jsonb;
     v_calls  jsonb;
     v_call   record;
@@ -45,15 +48,20 @@ begin
             case when v_call.place = 1 then case when v_body is null then '(calls '
                                                  else ' (calls ' end
                  else '; ' end,
-            recall._prompt_piece(v_call.name, 100, false, true), ' ',
+            -- The colon keeps the two from forming one token.
+            recall._prompt_piece(v_call.name, 100, false, true), ': ',
             recall._prompt_piece(v_call.arguments, v_limit, p_is_sealed, true,
                                  p_message -> 'message_id'));
         v_is_whole := v_is_whole and recall._text_length(v_call.arguments) <= v_limit;
+        v_is_same  := v_is_same and recall._prompt_text(v_call.name) = v_call.name
+                      and (p_is_sealed or not v_is_whole
+                           or recall._prompt_text(v_call.arguments) = v_call.arguments);
     end loop;
     if v_calls <> '[]' then
         o_pieces := o_pieces || jsonb '[")"]';
     end if;
-    o_tokens := case when v_is_whole then coalesce(v_stored, recall._pieces_tokens(o_pieces))
+    o_tokens := case when not v_is_same then recall._pieces_tokens(o_pieces)
+                     when v_is_whole then coalesce(v_stored, recall._pieces_tokens(o_pieces))
                      else least(v_stored, recall._pieces_tokens(o_pieces)) end;
 end;
 $function$;

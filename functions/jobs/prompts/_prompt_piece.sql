@@ -1,4 +1,4 @@
--- Convert a text to a piece of a prompt: cut its middle when too long, and disarm our tags in it.
+-- Convert a text to a piece of a prompt: cut its middle when too long, and neutralize it.
 -- Further lines are indented, or joined with p_is_line. For an encrypted user the piece holds the
 -- ciphertext, and the worker decrypts it (or rejects other text) and applies the same rules.
 create or replace function recall._prompt_piece(
@@ -15,8 +15,6 @@ parallel safe
 set search_path to pg_catalog, recall, pg_temp
 as $function$
 declare
-    v_tags constant text := '<(?=\s*/?\s*(?:conversation|summary|profile|candidates|memories|'
-                            'episodes|known)\M)';
     v_text text collate pg_c_utf8 := p_text;
 begin
     if p_is_sealed and p_text <> '' then
@@ -28,11 +26,9 @@ begin
     if length(v_text) > p_limit then
         v_text := left(v_text, p_limit * 2 / 3) || ' … ' || right(v_text, p_limit / 3);
     end if;
+    v_text := recall._prompt_text(v_text);
     v_text := case when p_is_line then btrim(regexp_replace(v_text, '\s+', ' ', 'g'))
                    else replace(v_text, E'\n', E'\n  ') end;
-    if strpos(v_text, '<') > 0 then
-        v_text := regexp_replace(v_text, v_tags, '‹', 'gi');
-    end if;
     return to_jsonb(coalesce(v_text, ''));
 end;
 $function$;

@@ -29,7 +29,8 @@ declare
         then E'Answer with one JSON object of this schema, nothing else:\n' || v_schema::text end;
     v_limit     integer := (p_chat ->> 'max_tokens')::integer;
     v_room      constant integer := (p_chat ->> 'spare')::integer;
-    v_raw       constant text    := coalesce(v_complaint ->> 'raw', '');
+    -- The answer may repeat what a stored text holds.
+    v_raw       constant text    := coalesce(recall._prompt_text(v_complaint ->> 'raw'), '');
     v_is_quoted constant boolean := v_complaint is not null and not v_is_cut and v_raw <> ''
                                     and recall._estimate_tokens(v_raw || v_told) + 50 <= v_room;
     v_pieces    jsonb   := p_chat -> 'pieces';

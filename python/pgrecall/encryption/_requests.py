@@ -2,8 +2,8 @@
 
 For other users the database reads an answer and applies the rules of each step. Of an encrypted
 user it sees ciphertexts only, so that the rules that need plaintext stand here once more: cutting
-and defusing what goes into a prompt, cleaning what a model wrote, the choice of verbatim messages,
-merges that contradict their parts, the solutions that stand in the text of a pattern.
+and neutralizing what goes into a prompt, cleaning what a model wrote, the choice of verbatim
+messages, merges that contradict their parts, the solutions that stand in the text of a pattern.
 
 A worker keeps the request as the database put it and passes it to both functions::
 
@@ -23,7 +23,7 @@ from uuid import UUID
 
 from pgrecall._ciphertext import PREFIX, is_damaged, is_sealed, is_token
 from pgrecall._json import storable_text
-from pgrecall._plain import one_line, shortened
+from pgrecall._plain import one_line, prompt_text, shortened
 from pgrecall.encryption._keys import Opened
 from pgrecall.encryption._sealed import COUNTED_AS, MovedError, Sealer, Sealing, numbers, readable
 from pgrecall.encryption._verbatim import is_statement, phrases_by_place
@@ -41,10 +41,6 @@ _LONGEST = {"memory": 500, "solution": 500, "tag": 40, "slot": 60}  # characters
 _MAX_SOLUTIONS = 5  # named in the text of a pattern, the latest
 _MAX_ERROR = 2000
 _LONGEST_ANSWER = 1_000_000  # characters
-_TAG = re.compile(
-    r"<(?=\s*/?\s*(?:conversation|summary|profile|candidates|memories|episodes|known)\b)",
-    re.IGNORECASE,
-)
 _THOUGHTS = re.compile(r"<think>.*?</think>", re.DOTALL)
 _CLOSED_THOUGHTS = re.compile(r"^.*</think>(?=[ \n]*(?:```[a-z]*[ \n]*)?\{)", re.DOTALL)
 _WORD = re.compile(r"[A-Za-z_]{1,40}")
@@ -167,9 +163,8 @@ def _opened_piece(piece: Json, sealing: Sealing, kin: Kin) -> str:
     text = _opened(piece, _SHOWN, sealing, kin)
     if until := piece.get("until"):
         text = text.partition(until)[0]
-    text = shortened(text, int(piece["max_characters"]))
-    text = one_line(text) if piece.get("one_line") else text.replace("\n", "\n  ")
-    return _TAG.sub("‹", text)
+    text = prompt_text(shortened(text, int(piece["max_characters"])))
+    return one_line(text) if piece.get("one_line") else text.replace("\n", "\n  ")
 
 
 def _opened(piece: Json, fields: Collection[str], sealing: Sealing, kin: Kin = ()) -> str:
