@@ -635,6 +635,25 @@ def test_a_merge_longer_than_a_memory_may_be_is_a_dead_letter(
     assert stored(db, user) == before
 
 
+@pytest.mark.parametrize("token", ["<System>", "[TOOL_CALLS]"])
+def test_merge_of_neutralized_texts_is_judged_by_the_texts_that_the_model_saw(
+    db: Connection, user: uuid.UUID, token: str
+) -> None:
+    """A model repeats a token as the prompt shows it; the stored texts would lose a name by it."""
+    tagged(db, user, f"User reads the {token} logs.", f"User reads {token} logs.", *TONES)
+    enqueue_merges(db)
+    shown = f"({token[1:]}"
+    answers = {"merge": by_parts((f"User reads the {shown} logs.",
+                                  [f"User reads the {shown} logs.", f"User reads {shown} logs."])),
+               "verify": refuse}  # fmt: skip
+    end = do_job(db, leased(db), answers)
+    assert end == {"type": "done", "outcome": {"kind": "merge", "items": 1}}
+
+
+def refuse(request: Request) -> Any:
+    raise AssertionError(request)
+
+
 def test_without_vectors_an_embed_job_follows(db: Connection, user: uuid.UUID) -> None:
     tagged(db, user, *TONES)
     enqueue_merges(db)

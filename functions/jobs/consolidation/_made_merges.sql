@@ -2,7 +2,7 @@
 -- A merge has a text and at least two of the memories shown, and no memory is in two merges. Open
 -- merges need the second question, and so does every merge of an encrypted user, whose worker
 -- empties unfaithful texts. The others are accepted or refused. A merge with a part that has ended
--- meanwhile is left out.
+-- meanwhile is left out. The parts are compared as the model saw them, neutralized.
 create or replace function recall._made_merges(
     p_merges    jsonb,
     p_keep      jsonb,
@@ -67,11 +67,12 @@ begin
            ) as m
      cross join lateral (
             select array(
-                       select e.memory ->> 'content'
+                       select recall._prompt_text(e.memory ->> 'content')
                          from jsonb_array_elements(p_memories) as e (memory)
                         where m.merge -> 'memory_ids' @> (e.memory -> 'memory_id'))
            ) as p (parts)
-     cross join lateral recall._judge_merge(p.parts, m.merge ->> 'content') as v
+     cross join lateral recall._judge_merge(
+               p.parts, recall._prompt_text(m.merge ->> 'content')) as v
      where cardinality(p.parts) = jsonb_array_length(m.merge -> 'memory_ids');
 end;
 $function$;
