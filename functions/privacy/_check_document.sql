@@ -29,7 +29,9 @@ begin
         raise exception using
             errcode = 'RC003',
             message = format('p_document is not an export of version 1, nor a piece of one: %s',
-                             left((p_document - '{tables,system_prompts}'::text[])::text, 200)),
+                             left(case when jsonb_typeof(p_document) = 'object'
+                                       then p_document - '{tables,system_prompts}'::text[]
+                                       else p_document end::text, 200)),
             hint    = 'Pass what recall.export_user or recall.export_user_pieces returns.';
     end if;
     if p_document ->> 'user_id' is distinct from p_user_id::text then

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import uuid
 from typing import Any
 
@@ -177,7 +178,7 @@ def test_export_is_of_one_moment(db: Connection, connect: Any, user: uuid.UUID) 
     assert "message 4" in json.dumps(found, default=str)
 
 
-@pytest.mark.slow
+@pytest.mark.skipif("SOAK" not in os.environ, reason="minutes long: SOAK=1, make repeat")
 def test_user_beyond_one_document(db: Connection, elsewhere: Connection, user: uuid.UUID) -> None:
     """Five messages of 60 MB are more than jsonb holds."""
     for conn in (db, elsewhere):
