@@ -13,8 +13,8 @@ set search_path to pg_catalog, recall, pg_temp
 set plan_cache_mode = force_custom_plan
 as $function$
 declare
-    v_piece     constant integer := coalesce(p_document ->> 'piece', '1');
-    v_export_id constant uuid    := p_document ->> 'export_id';
+    v_piece     constant integer := coalesce((p_document ->> 'piece')::integer, 1);
+    v_export_id constant uuid    := (p_document ->> 'export_id')::uuid;
     v_import    recall.imports;
 begin
     select i.* into v_import from recall.imports as i where i.user_id = p_user_id for update;

@@ -14,7 +14,7 @@ set plan_cache_mode = force_custom_plan
 as $function$
 declare
     v_name     text        := p_user ->> 'external_id';
-    v_created  timestamptz := p_user ->> 'created_at';
+    v_created  timestamptz := (p_user ->> 'created_at')::timestamptz;
     v_metadata jsonb       := coalesce(p_user -> 'metadata', '{}');
 begin
     if recall._id_in_name(v_name) = p_user_id then

@@ -36,13 +36,13 @@ declare
     v_content   text;
     v_size      bigint;
     v_count     bigint;
-    v_totals    jsonb   := '{}';
+    v_totals    jsonb   := jsonb '{}';
     -- of the piece that is being filled
     v_bytes     bigint  := 0;
-    v_tables    jsonb   := '{}';
+    v_tables    jsonb   := jsonb '{}';
     v_rows      jsonb[];
-    v_prompts   jsonb[] := '{}';
-    v_hashes    text[]  := '{}';
+    v_prompts   jsonb[] := '{}'::jsonb[];
+    v_hashes    text[]  := '{}'::text[];
 begin
     perform recall._check_user(p_user_id);
     if p_piece_bytes not between 1 and 134217728 then
