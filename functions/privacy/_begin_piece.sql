@@ -13,8 +13,11 @@ set search_path to pg_catalog, recall, pg_temp
 set plan_cache_mode = force_custom_plan
 as $function$
 declare
-    v_piece     constant integer := coalesce((p_document ->> 'piece')::integer, 1);
-    v_export_id constant uuid    := (p_document ->> 'export_id')::uuid;
+    v_is_piece  constant boolean := p_document -> 'version' = '2';
+    v_piece     constant integer := case when v_is_piece
+                                         then (p_document ->> 'piece')::integer else 1 end;
+    v_export_id constant uuid    := case when v_is_piece
+                                         then (p_document ->> 'export_id')::uuid end;
     v_import    recall.imports;
 begin
     select i.* into v_import from recall.imports as i where i.user_id = p_user_id for update;

@@ -59,7 +59,7 @@ begin
             message = format('p_document: %s', left(sqlerrm, 200)),
             hint    = 'Pass what recall.export_user returned, as it was.';
     end;
-    if p_document -> 'is_last' is distinct from 'false' then
+    if p_document -> 'version' = '1' or p_document -> 'is_last' = 'true' then
         perform recall._finish_import(p_user_id, p_document);
     end if;
     return v_counts;

@@ -146,6 +146,13 @@ def test_import_in_pieces_refuses_a_user_with_other_data(
     assert sums(elsewhere, user) == before
 
 
+def test_whole_document_has_no_place(db: Connection, elsewhere: Connection, world: World) -> None:
+    document = export(db, world["user"]) | {"piece": "x", "export_id": "y", "is_last": False}
+    import_all(elsewhere, world["user"], [document])
+    assert counts(elsewhere, world["user"])["memory_store"]
+    check_invariants(elsewhere)
+
+
 def test_erasure_ends_an_import(db: Connection, elsewhere: Connection, world: World) -> None:
     user = world["user"]
     with elsewhere.transaction():

@@ -166,7 +166,7 @@ class Privacy:
                 f"user_id of the document is {document.get('user_id')!r:.80}",
                 hint="Pass a document of export_user.",
             ) from None
-        is_first = document.get("piece", 1) == 1
+        is_first = document.get("version") != 2 or document.get("piece") == 1
         has_keys = bool((document.get("tables") or {}).get("user_keys"))
         if self._core.guard.required and is_first and not has_keys:
             raise NotAllowedError(
