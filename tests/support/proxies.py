@@ -25,6 +25,8 @@ NOT_THROUGH_A_PROXY = {
     "test_driver_names_the_user_of_each_call[transaction]": _TRANSACTION,
     "test_driver_names_the_user_of_each_call[joining]": _TRANSACTION,
     "test_statement_beside_the_driver_needs_an_identity": _TRANSACTION,
+    "test_clearing_a_session_may_wait_longer_than_other_calls":
+        "a writer's transaction ends on its shard at once",
     "test_erasure_names_the_process_that_it_has_waited_for":
         "a writer's transaction ends on its shard at once",
     "test_append_whose_connection_is_lost_is_stored_once":

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, AsyncIterable
-from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
@@ -100,23 +99,15 @@ class AsyncPrivacy:
         user_id = await self._core.user_id(user)
         call = Call.of("export_user_pieces", user_id=user_id, piece_bytes=piece_bytes)
         is_encrypted = False
-        async with self._core.history.transport.transaction() as transport:
-            guard = self._core.guard.beside(transport)
-            if sealed:
-                await _require_keys(guard, user_id)
-            declare = b"declare pgrecall_export no scroll cursor for " + call.text
-            await transport.send(replace(call, text=declare), False, LONG_TIMEOUT)
-            fetch = replace(call, text=b"fetch 1 from pgrecall_export")
-            while True:
-                _, rows = await transport.send(fetch, False, LONG_TIMEOUT)
-                if not rows:
-                    break
-                document: dict[str, Any] = rows[0][1]
-                # the first one has the keys
-                is_encrypted = is_encrypted or bool(document["tables"].get("user_keys"))
-                if not sealed:
-                    document = await _opened(guard, call, document, is_encrypted)
-                yield document
+        guard = self._core.guard
+        if sealed:
+            await _require_keys(guard, user_id)
+        else:
+            await self._core.sealing(user_id)  # now, since the rows occupy a connection
+        async for _, document in self._core.history.transport.stream(call, LONG_TIMEOUT):
+            # the first one has the keys
+            is_encrypted = is_encrypted or bool(document["tables"].get("user_keys"))
+            yield document if sealed else await _opened(guard, call, document, is_encrypted)
 
     async def import_user(
         self, document: JSON, *, allow_weaker: bool | Unset = UNSET

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -160,6 +160,25 @@ class AsyncTransport:
         except psycopg.Error as error:
             raise_translated(error)
 
+    async def stream(self, call: Call, timeout: float) -> AsyncGenerator[tuple[Any, ...], None]:
+        """Send a call that only reads; yield its rows one by one, and hold no more of them.
+
+        A proxy takes it, too: it refuses a call within a transaction that could be rolled back.
+        """
+        async with self.transaction() as same:
+            connection = same._target  # noqa: SLF001
+            assert isinstance(connection, AsyncConnection)  # noqa: S101
+            if isinstance(self._target, AsyncConnection):
+                frame = self._frame(call, timeout)
+                await connection.execute(_FRAME_OF_CALLER, (frame[0], *frame[-2:]), prepare=False)
+            else:
+                await connection.execute(_FRAME, self._frame(call, timeout), prepare=False)
+            async with connection.cursor("pgrecall_stream", row_factory=tuple_row) as cursor:
+                cursor.itersize = 1
+                await cursor.execute(call.text, call.parameters)
+                async for row in cursor:
+                    yield row
+
     async def aclose(self) -> None:
         """Close the pool, if it is our own."""
         self._home.enter()
@@ -276,8 +295,7 @@ class AsyncTransport:
                 cursor = connection.cursor(row_factory=tuple_row)
                 text = await self._clusters.text(connection, call, frame)
                 await cursor.execute(text, call.parameters, prepare=prepare)
-                # a declared cursor has no rows yet
-                return _columns(cursor), await cursor.fetchall() if cursor.description else []
+                return _columns(cursor), await cursor.fetchall()
 
     def _frame(self, call: Call, seconds: float) -> tuple[str, ...]:
         idle = f"{round(self._limits.idle_timeout * 1000)}ms"

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -161,6 +161,25 @@ class Transport:
         except psycopg.Error as error:
             raise_translated(error)
 
+    def stream(self, call: Call, timeout: float) -> Generator[tuple[Any, ...], None]:
+        """Send a call that only reads; yield its rows one by one, and hold no more of them.
+
+        A proxy takes it, too: it refuses a call within a transaction that could be rolled back.
+        """
+        with self.transaction() as same:
+            connection = same._target  # noqa: SLF001
+            assert isinstance(connection, Connection)  # noqa: S101
+            if isinstance(self._target, Connection):
+                frame = self._frame(call, timeout)
+                connection.execute(_FRAME_OF_CALLER, (frame[0], *frame[-2:]), prepare=False)
+            else:
+                connection.execute(_FRAME, self._frame(call, timeout), prepare=False)
+            with connection.cursor("pgrecall_stream", row_factory=tuple_row) as cursor:
+                cursor.itersize = 1
+                cursor.execute(call.text, call.parameters)
+                for row in cursor:
+                    yield row
+
     def close(self) -> None:
         """Close the pool, if it is our own."""
         self._home.enter()
@@ -277,8 +296,7 @@ class Transport:
                 cursor = connection.cursor(row_factory=tuple_row)
                 text = self._clusters.text(connection, call, frame)
                 cursor.execute(text, call.parameters, prepare=prepare)
-                # a declared cursor has no rows yet
-                return _columns(cursor), cursor.fetchall() if cursor.description else []
+                return _columns(cursor), cursor.fetchall()
 
     def _frame(self, call: Call, seconds: float) -> tuple[str, ...]:
         idle = f"{round(self._limits.idle_timeout * 1000)}ms"

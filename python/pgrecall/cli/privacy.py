@@ -146,9 +146,12 @@ def import_user_command(file: Any, allow_weaker: bool, dsn: str | None, as_json:
     documents = _documents(file)
     first = next(documents)
     with opened(dsn, no_embedding=True) as memory:
-        counts = memory.privacy.import_user_pieces(
-            chain([first], documents), allow_weaker=allow_weaker
-        )
+        if first.get("version") == 2:
+            counts = memory.privacy.import_user_pieces(
+                chain([first], documents), allow_weaker=allow_weaker
+            )
+        else:  # alone, since a proxy takes no transaction
+            counts = memory.privacy.import_user(first, allow_weaker=allow_weaker)
     if as_json:
         print_json({"user_id": first["user_id"], "counts": counts})
     else:
